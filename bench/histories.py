@@ -35,7 +35,8 @@ FILES = {
     "jansson": {"dump.c": '#include <jansson.h>\nint main(void) { json_t *o = json_object(); char k[16];\n'
                           'for (int i = 0; i < 300; i++) { snprintf(k, sizeof(k), "k%d", i); json_object_set_new(o, k, json_integer(i)); }\n'
                           'json_dumpf(o, stdout, JSON_SORT_KEYS); json_decref(o); return 0; }\n'},
-    "lua5.4": {"test.lua": 'local t = {}\nfor i = 1, 3000 do t[i] = tostring(i) .. "x" end\nprint(#table.concat(t))\n'},
+    "lua5.4": {"src/lua5.4-deb-multiarch.h": '#define DEB_HOST_MULTIARCH "any"\n',
+               "test.lua": 'local t = {}\nfor i = 1, 3000 do t[i] = tostring(i) .. "x" end\nprint(#table.concat(t))\n'},
 }
 
 

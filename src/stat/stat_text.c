@@ -307,11 +307,27 @@ static void put_time_row(struct grid *g, const struct stat_table *t, const char 
 	grid_put(g, COL_RANGE, of->outliers ? INK_CAREFUL : INK_FAINT, &range);
 }
 
+enum { WIDTH_FOR_ONE_ROW = 80 };
+
+/* Of one run: beside the time of the wall, where a narrow window does not drop them. */
+static void put_cpu_times(struct grid *g, const struct stat_times *times, struct scale sc,
+			  const struct style *s)
+{
+	struct text words = { 0 };
+
+	text_add(&words, "user ");
+	put_value(&words, s, sc, times->user.median);
+	text_add(&words, ", system ");
+	put_value(&words, s, sc, times->system.median);
+	grid_put(g, COL_METRIC, INK_PLAIN, &words);
+}
+
 static void put_times(struct grid *g, const struct stat_table *t, const struct style *s)
 {
 	const struct encoding ns = { .unit = "ns", .scale = 1 };
 	const struct stat_times *times = &t->times;
 	struct scale sc = scale_of(&ns, times->wall.median);
+	bool one_row = times->has_command && times->wall.n <= 1 && s->width >= WIDTH_FOR_ONE_ROW;
 	bool overhead = false;
 
 	for (size_t i = 0; i < t->n; i++)
@@ -320,34 +336,40 @@ static void put_times(struct grid *g, const struct stat_table *t, const struct s
 	if (t->n && !(overhead && times->added_work))
 		grid_row(g);
 	put_time_row(g, t, "wall", &times->wall, sc, s);
+	if (one_row)
+		put_cpu_times(g, times, sc, s);
 	if ((double)times->counted.median < 0.999 * (double)times->wall.median)
 		put_time_row(g, t, "counting was on", &times->counted, sc, s);
-	if (times->has_command) {
+	if (times->has_command && !one_row) {
 		put_time_row(g, t, "user", &times->user, sc, s);
 		put_time_row(g, t, "system", &times->system, sc, s);
 	}
 }
 
-/* Text, wrapped at the width; continued lines are indented. */
-static void put_wrapped(struct text *out, const struct style *s, const char *words, size_t indent)
+/* Text from a column on, wrapped at the width; continued lines are indented. */
+static void put_wrapped_from(struct text *out, const struct style *s, const char *words,
+			     size_t column, size_t indent)
 {
-	size_t column = indent;
-
 	for (const char *p = words; *p;) {
-		size_t n = strcspn(p, " "), shown = n;
+		size_t n = strcspn(p, " ");
 
-		if (column > indent && column + 1 + shown > (size_t)s->width) {
+		if (p > words && column + 1 + n > (size_t)s->width) {
 			text_add(out, "\n%*s", (int)indent, "");
 			column = indent;
-		} else if (column > indent) {
+		} else if (p > words) {
 			text_put(out, " ", 1);
 			column++;
 		}
 		text_put(out, p, n);
-		column += shown;
+		column += n;
 		p += n + strspn(p + n, " ");
 	}
 	text_put(out, "\n", 1);
+}
+
+static void put_wrapped(struct text *out, const struct style *s, const char *words, size_t indent)
+{
+	put_wrapped_from(out, s, words, indent, indent);
 }
 
 /* The reason, with the event's name replaced if it contains it. */
@@ -402,6 +424,40 @@ static const struct stat_row **unlike_rows(const struct stat_table *t, size_t *n
 	return list;
 }
 
+/*
+ * One line: the reason without an explanation in brackets at its end, the first part of the remedy.
+ */
+static void put_briefly(struct text *out, const char *names, const char *why, const char *remedy,
+			const struct style *s)
+{
+	const char *bracket = strstr(why, " (");
+	size_t n = strlen(why), cut = bracket ? (size_t)(bracket - why) : n;
+	struct text line = { 0 };
+
+	if (!bracket || why[n - 1] != ')' || strchr(bracket, ')') != why + n - 1)
+		cut = n;
+	text_add(&line, "%s: %.*s", names, (int)cut, why);
+	if (*remedy)
+		text_add(&line, "; %.*s", (int)strcspn(remedy, ";"), remedy);
+	put_wrapped_from(out, s, line.s ? line.s : "", sizeof(" unavailable  ") - 1, 3);
+	out->failed |= line.failed;
+	text_free(&line);
+}
+
+/* -v: all of it. */
+static void put_fully(struct text *out, const char *names, const char *why, const char *remedy,
+		      const struct style *s)
+{
+	put_wrapped(out, s, names, 14);
+	text_add(out, "   ");
+	put_wrapped(out, s, why, 3);
+	if (*remedy) {
+		text_add(out, "   ");
+		put_wrapped(out, s, remedy, 3);
+	}
+	text_put(out, "\n", 1);
+}
+
 /* Each reason once, with all its events. */
 static void put_unavailable(struct text *out, const struct stat_table *t, bool verbose,
 			    const struct style *s)
@@ -428,14 +484,8 @@ static void put_unavailable(struct text *out, const struct stat_table *t, bool v
 			}
 		put_why(&why, t, r, several ? "them" : t->enc[r->event].name);
 		text_add(out, " %sunavailable%s  ", ink_on(s, INK_BAD), ink_off(s));
-		put_wrapped(out, s, names.s ? names.s : "", 14);
-		text_add(out, "   ");
-		put_wrapped(out, s, why.s ? why.s : "", 3);
-		if (r->remedy[0]) {
-			text_add(out, "   ");
-			put_wrapped(out, s, r->remedy, 3);
-		}
-		text_put(out, "\n", 1);
+		(verbose ? put_fully : put_briefly)(out, names.s ? names.s : "", why.s ? why.s : "",
+						    r->remedy, s);
 		text_free(&names);
 		text_free(&why);
 	}
@@ -568,7 +618,7 @@ static void put_exact_notes(struct text *out, const struct stat_table *t,
 		exact |= t->row[i].quality == TARE_EXACT;
 		added |= t->row[i].added_work;
 	}
-	if (exact)
+	if (exact && (about->verbose || t->times.partial.n))
 		put_note(
 			out, s,
 			t->times.partial.n
@@ -587,7 +637,7 @@ static void put_exact_notes(struct text *out, const struct stat_table *t,
 	if (added)
 		put_note(
 			out, s,
-			"+engine: includes engine overhead. --clean-times counts these in further runs, without the engine.");
+			"+engine: includes the overhead of the exact engine; --clean-times adds runs without it.");
 	else if (exact && about->clean_times)
 		put_note(out, s,
 			 "All else is from further runs of the command, without the engine.");
@@ -650,7 +700,7 @@ bool stat_never_began(struct text *out, const struct stat_table *t)
 }
 
 /* How the runs ended, if a command did not end normally. */
-static bool put_ends(struct text *out, const struct stat_table *t, const struct style *s)
+static void put_ends(struct text *out, const struct stat_table *t, const struct style *s)
 {
 	struct text ways = { 0 }, words = { 0 };
 	const struct stat_end *last = t->runs ? &t->end[t->runs - 1] : NULL;
@@ -683,10 +733,7 @@ static bool put_ends(struct text *out, const struct stat_table *t, const struct 
 	if (words.len)
 		put_note(out, s, words.s);
 	text_free(&ways);
-	bool any = words.len > 0;
-
 	text_free(&words);
-	return any;
 }
 
 /*
@@ -700,7 +747,7 @@ static bool is_silent_raw(const struct stat_table *t, const struct stat_row *r)
 		r->spread.max == 0;
 }
 
-static bool put_silent_raw(struct text *out, const struct stat_table *t, const struct style *s)
+static void put_silent_raw(struct text *out, const struct stat_table *t, const struct style *s)
 {
 	struct text words = { 0 };
 
@@ -710,9 +757,7 @@ static bool put_silent_raw(struct text *out, const struct stat_table *t, const s
 			text_add(&words, "%s%s", words.len ? ", " : "",
 				 t->enc[t->row[i].event].name);
 
-	bool any = words.len > 0;
-
-	if (any) {
+	if (words.len) {
 		text_add(
 			&words,
 			": 0 all the time. An event that this CPU does not have counts 0 too: count it over a program "
@@ -720,14 +765,11 @@ static bool put_silent_raw(struct text *out, const struct stat_table *t, const s
 		put_note(out, s, words.s);
 	}
 	text_free(&words);
-	return any;
 }
 
 /* The subtracted counts: medians of the runs. */
-static bool put_less(struct text *out, const struct stat_table *t, const struct style *s)
+static void put_less(struct text *out, const struct stat_table *t, const struct style *s)
 {
-	bool any = false;
-
 	for (size_t i = 0; i < t->n; i++) {
 		const struct stat_row *r = &t->row[i];
 		struct text words = { 0 };
@@ -742,18 +784,14 @@ static bool put_less(struct text *out, const struct stat_table *t, const struct 
 			 r->less->known);
 		put_note(out, s, words.s ? words.s : "");
 		text_free(&words);
-		any = true;
 	}
-	return any;
 }
 
 void stat_notes(struct text *out, const struct stat_table *t, const struct stat_about *about,
 		const struct style *s)
 {
-	bool exact = about->engine->exact;
-
-	bool scaled = false;
-	size_t odd = 0;
+	bool exact = about->engine->exact, scaled = false;
+	size_t odd = 0, before = out->len;
 
 	for (size_t i = 0; i < t->n; i++) {
 		scaled |= t->row[i].quality == TARE_SCALED;
@@ -781,15 +819,11 @@ void stat_notes(struct text *out, const struct stat_table *t, const struct stat_
 			"outliers are more than 3.5 robust deviations (1.4826 MAD) from the median.",
 			1);
 	}
-	bool ends = put_silent_raw(out, t, s);
-
-	ends |= put_less(out, t, s);
-
-	ends |= trust_notes(out, about->trust, t, s);
-
-	ends |= put_ends(out, t, s);
-
-	if (exact || scaled || (odd && about->verbose) || ends)
+	put_silent_raw(out, t, s);
+	put_less(out, t, s);
+	trust_notes(out, about->trust, t, s);
+	put_ends(out, t, s);
+	if (out->len > before)
 		text_put(out, "\n", 1);
 }
 
@@ -815,15 +849,19 @@ void stat_text(struct text *out, const struct stat_table *t, const struct stat_m
 	       const struct stat_about *about, const struct style *s)
 {
 	struct grid g = new_grid(t);
+	size_t table;
 
 	put_heading(out, t, about, s);
 	add_rows(&g, t, m, s, about);
 	put_times(&g, t, s);
 	grid_write(out, &g, s, 1);
 	text_put(out, "\n", 1);
+	table = out->len;
 	put_unavailable(out, t, about->verbose, s);
 	put_asked_metrics(out, m, s);
 	stat_notes(out, t, about, s);
+	if (out->len > table && !out->failed && out->s[out->len - 2] != '\n')
+		text_put(out, "\n", 1);
 	grid_free(&g);
 	if (about->explained)
 		explain_text(out, about->explained, s);

@@ -347,7 +347,7 @@ def inputs():
 
 @test
 def few_descriptors_are_never_silent():
-    """Under any limit of open files a command works, or says why not on standard error."""
+    """Under any limit of open files a command works, or says why not."""
     count = ["-e", "instructions:u"] if os.uname().machine == "x86_64" else ["-e", "page-faults"]
     cases = [["stat", *count, "--", "true"], ["record", "-e", "cpu-clock:u", "-o", str(HERE / "few.data"), "--", "true"],
              ["regions", "-o", str(HERE / "few.tare"), "--", "true"], ["windows", "--mode", "poll", "-e", "page-faults", "--every", "10ms", "--", "true"],
@@ -356,7 +356,8 @@ def few_descriptors_are_never_silent():
     for words in cases:
         for n in (4, 5, 6, 7, 8, 10, 12, 16):
             r = sh("sh", "-c", f'ulimit -n {n}; exec "$@"', "sh", TARE, *words, status=None, timeout=60)
-            true(r.returncode == 0 or r.stderr.strip(), f"{words} with {n}: status {r.returncode}, silent")
+            # faults that were found are a status, too, and they are on standard output
+            true(r.returncode == 0 or r.stderr.strip() or (r.returncode == 1 and words[0] == "verify" and r.stdout), f"{words} with {n}: status {r.returncode}, silent")
             true(r.returncode < 128, f"{words} with {n}: {r.returncode} {r.stderr}")
 
 
