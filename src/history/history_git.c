@@ -299,3 +299,50 @@ int history_git_notes(struct history_batch *to, struct revision_signals *s, stru
 	gate_git_end(&g);
 	return ret;
 }
+
+/* ---- reachable commits ---- */
+
+int history_git_reachable(struct history_reachable *out, struct revision_signals *s,
+			  struct tare_error *err)
+{
+	struct gate_git g = { .signals = s };
+	struct names names = { 0 };
+	int ret = find_repository(&g, err);
+
+	*out = (struct history_reachable){ 0 };
+	if (ret > 0) {
+		ret = tare_fail(err, ENOENT, "--unreachable: there is no git repository here");
+	} else if (ret == 0 && gate_git_is_shallow(&g)) {
+		tare_fail(err, EINVAL, "--unreachable: this clone does not have all commits");
+		tare_hint(err, "%s", GATE_DEEPEN);
+		ret = -EINVAL;
+	}
+	if (ret == 0) {
+		ret = gate_git(&g, err, "rev-list", "--all", "HEAD", "--", NULL);
+		if (ret > 0) /* there is no HEAD yet */
+			ret = gate_git(&g, err, "rev-list", "--all", NULL);
+		if (ret > 0)
+			ret = gate_git_failed(&g, err, "cannot list the commits");
+	}
+	if (ret == 0) {
+		out->lines = text_take(&g.out);
+		ret = out->lines ? sort_names(&names, out->lines, err) : tare_fail_nomem(err);
+	}
+	out->name = names.name;
+	out->n = names.n;
+	gate_git_end(&g);
+	return ret;
+}
+
+bool history_is_reachable(const struct history_reachable *r, const char *commit)
+{
+	return history_short(commit) != 12 ||
+		(r->n && bsearch(&commit, r->name, r->n, sizeof(*r->name), compare_names));
+}
+
+void history_reachable_free(struct history_reachable *r)
+{
+	free(r->name);
+	free(r->lines);
+	*r = (struct history_reachable){ 0 };
+}

@@ -29,8 +29,8 @@
 	F(sqlite3_bind_blob) F(sqlite3_bind_double) F(sqlite3_bind_int64) F(sqlite3_bind_text) \
 	F(sqlite3_busy_timeout) F(sqlite3_changes) F(sqlite3_close) F(sqlite3_column_blob) F(sqlite3_column_bytes) \
 	F(sqlite3_column_double) F(sqlite3_column_int64) F(sqlite3_column_text) \
-	F(sqlite3_column_type) F(sqlite3_errmsg) F(sqlite3_exec) F(sqlite3_extended_errcode) \
-	F(sqlite3_finalize) F(sqlite3_last_insert_rowid) F(sqlite3_open_v2) F(sqlite3_prepare_v2) \
+	F(sqlite3_column_type) F(sqlite3_db_config) F(sqlite3_errmsg) F(sqlite3_exec) F(sqlite3_extended_errcode) \
+	F(sqlite3_finalize) F(sqlite3_last_insert_rowid) F(sqlite3_limit) F(sqlite3_open_v2) F(sqlite3_prepare_v2) \
 	F(sqlite3_reset) F(sqlite3_step) F(sqlite3_system_errno)
 /* clang-format on */
 LIBRARY(sqlite, "libsqlite3.so.0", FUNCTIONS)
@@ -40,7 +40,8 @@ enum {
 	HEADER_BYTES = 100,
 	VERSION_AT = 60, /* user_version, big-endian */
 	APPLICATION_AT = 68,
-	NAMES_MAX = 4096, /* bytes of a path */
+	NAMES_MAX = 4096,   /* bytes of a path */
+	TEXT_MAX = 1 << 20, /* bytes of a text or a row */
 };
 
 /* Migrations: the script at index n leads from version n to n + 1. */
@@ -75,6 +76,10 @@ enum statement {
 	LIST_LAST,
 	CONDITIONS,
 	VALUES,
+	REMOVE_VALUE,
+	REMOVE_SERIES,
+	REMOVE_RUNS,
+	REMOVE_CONDITIONS,
 	STATEMENTS,
 };
 
@@ -109,6 +114,11 @@ static const char *const sql[STATEMENTS] = {
 		"SELECT conditions, name, parent, subject, time, depth, dirty, runs, value, least,"
 		" most, run.id, digest FROM value JOIN run ON run.id = value.run WHERE series = ?"
 		" ORDER BY time, depth, dirty, run.id",
+	[REMOVE_VALUE] = "DELETE FROM value WHERE series = ? AND run = ?",
+	[REMOVE_SERIES] = "DELETE FROM series WHERE id NOT IN (SELECT series FROM value)",
+	[REMOVE_RUNS] = "DELETE FROM run WHERE id NOT IN (SELECT run FROM value)",
+	[REMOVE_CONDITIONS] =
+		"DELETE FROM conditions WHERE id NOT IN (SELECT conditions FROM value)",
 };
 
 struct history_store {
@@ -339,19 +349,28 @@ static int ask_number(struct history_store *s, const char *words, int64_t *out,
 /* Within a transaction: check_file() again, as the file may have changed since. */
 static int check_database(struct history_store *s, int64_t *version, struct tare_error *err)
 {
-	int64_t id = 0, tables = 0;
+	int64_t id = 0, tables = 0, others = 0;
 	int ret = ask_number(s, "PRAGMA application_id", &id, err);
 
 	if (ret == 0)
 		ret = ask_number(s, "PRAGMA user_version", version, err);
 	if (ret == 0)
 		ret = ask_number(s, "SELECT count(*) FROM sqlite_master", &tables, err);
+	if (ret == 0)
+		ret = ask_number(s,
+				 "SELECT count(*) FROM sqlite_master WHERE type NOT IN"
+				 " ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'",
+				 &others, err);
 	if (ret < 0)
 		return ret;
 	if (!tables && !id)
 		*version = 0;
 	else if (id != APPLICATION_ID)
 		return refuse_foreign(s->name, err);
+	/* a view with the name of a table could run without end */
+	if (others)
+		return tare_fail(err, EINVAL,
+				 "%.200s has views or triggers, which tare does not make", s->name);
 	if (*version > NEWEST || *version < 0)
 		return refuse_newer(s->name, *version, err);
 	return 0;
@@ -442,7 +461,9 @@ static int open_store(struct history_store **out, const char *where, enum histor
 		sqlite.sqlite3_busy_timeout(
 			s->db, wait_ns / 1000000 < INT_MAX ? (int)(wait_ns / 1000000) : INT_MAX);
 		/* views and triggers of an untrusted file call no function with side effects */
-		ret = exec(s, "PRAGMA trusted_schema = OFF", err);
+		sqlite.sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+		sqlite.sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, TEXT_MAX);
+		ret = exec(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", err);
 	}
 	if (ret == 0)
 		ret = access == HISTORY_WRITE ? prepare_to_write(s, err) : prepare_to_read(s, err);
@@ -637,8 +658,8 @@ static int read_points(struct history_store *s, int64_t series, const int64_t *i
 		if (!commit_of(st, 1, &p->commit, &out->strings))
 			return tare_fail_nomem(err);
 		p->runs = (uint64_t)sqlite.sqlite3_column_int64(st, 7);
-		if (!found || !number_of(st, 8, &p->value) || !number_of(st, 9, &p->least) ||
-		    !number_of(st, 10, &p->most))
+		if (!found || !p->runs || p->runs > INT32_MAX || !number_of(st, 8, &p->value) ||
+		    !number_of(st, 9, &p->least) || !number_of(st, 10, &p->most))
 			return damaged(s, err);
 		if (sqlite.sqlite3_column_bytes(st, 12) != HISTORY_DIGEST_BYTES)
 			return damaged(s, err);
@@ -663,11 +684,138 @@ static int values(struct history_store *s, const struct history_listed *of,
 	return ret;
 }
 
+/* ---- removing ---- */
+
+struct doomed {
+	int64_t *run; /* owned; in the order of the commits */
+	bool *kept;   /* owned */
+	size_t n, run_room, kept_room;
+};
+
+/* The values of a series, by its names: its id may have changed since it was listed. */
+static int find_doomed(struct history_store *s, const struct history_series *of,
+		       const struct history_prune *what, int64_t *series, struct doomed *out,
+		       struct tare_error *err)
+{
+	const char *names[] = { of->benchmark, of->event, of->unit, of->region };
+	sqlite3_stmt *st = prepare(s, FIND_SERIES, err);
+	int ret;
+
+	if (!st)
+		return -EIO;
+	for (int i = 0; i < 4; i++)
+		bind_text(st, i + 1, names[i]);
+	ret = step(s, st, err);
+	*series = ret > 0 ? sqlite.sqlite3_column_int64(st, 0) : 0;
+	sqlite.sqlite3_reset(st);
+	st = ret > 0 ? prepare(s, VALUES, err) : NULL;
+	if (!st)
+		return ret > 0 ? -EIO : ret;
+	sqlite.sqlite3_bind_int64(st, 1, *series);
+	while ((ret = step(s, st, err)) > 0) {
+		const char *name = (const char *)sqlite.sqlite3_column_text(st, 1);
+
+		if (!array_reserve(&out->run, &out->run_room, out->n + 1, sizeof(*out->run)) ||
+		    !array_reserve(&out->kept, &out->kept_room, out->n + 1, sizeof(*out->kept)) ||
+		    !name)
+			return tare_fail_nomem(err);
+		out->run[out->n] = sqlite.sqlite3_column_int64(st, 11);
+		out->kept[out->n++] = sqlite.sqlite3_column_int64(st, 4) >= what->before ||
+			(what->kept && what->kept(what->with, name));
+	}
+	return ret;
+}
+
+static int prune_series(struct history_store *s, const struct history_series *of,
+			const struct history_prune *what, uint64_t *removed, struct tare_error *err)
+{
+	struct doomed d = { 0 };
+	int64_t series = 0;
+	int ret = find_doomed(s, of, what, &series, &d, err);
+
+	*removed = 0;
+	for (size_t i = 0; ret == 0 && i < d.n && d.n - i > what->keep; i++) {
+		sqlite3_stmt *st;
+
+		if (d.kept[i])
+			continue;
+		++*removed;
+		if (what->dry)
+			continue;
+		st = prepare(s, REMOVE_VALUE, err);
+		if (!st) {
+			ret = -EIO;
+			break;
+		}
+		sqlite.sqlite3_bind_int64(st, 1, series);
+		sqlite.sqlite3_bind_int64(st, 2, d.run[i]);
+		ret = finish(s, st, err);
+	}
+	free(d.run);
+	free(d.kept);
+	return ret;
+}
+
+static int remove_unused(struct history_store *s, enum statement which, uint64_t *removed,
+			 struct tare_error *err)
+{
+	sqlite3_stmt *st = prepare(s, which, err);
+	int ret = st ? finish(s, st, err) : -EIO;
+
+	*removed = ret < 0 ? 0 : (uint64_t)sqlite.sqlite3_changes(s->db);
+	return ret;
+}
+
+static int file_bytes(struct history_store *s, uint64_t *out, struct tare_error *err)
+{
+	int64_t pages = 0, size = 0;
+	int ret = ask_number(s, "PRAGMA page_count", &pages, err);
+
+	if (ret == 0)
+		ret = ask_number(s, "PRAGMA page_size", &size, err);
+	*out = (uint64_t)(pages * size);
+	return ret;
+}
+
+static int prune(struct history_store *s, const struct history_prune *what,
+		 struct history_pruned *out, struct tare_error *err)
+{
+	uint64_t unused;
+	int ret = what->dry ? 0 : exec(s, "BEGIN IMMEDIATE", err);
+
+	if (ret < 0)
+		return ret;
+	ret = file_bytes(s, &out->bytes_before, err);
+	for (size_t i = 0; ret == 0 && i < what->n; i++) {
+		ret = prune_series(s, &what->series[i].series, what, &out->of[i], err);
+		out->values += out->of[i];
+	}
+	if (what->dry || (ret == 0 && !out->values)) {
+		out->bytes_after = out->bytes_before;
+		return what->dry ? ret : exec(s, "ROLLBACK", err);
+	}
+	if (ret == 0)
+		ret = remove_unused(s, REMOVE_SERIES, &out->series, err);
+	if (ret == 0)
+		ret = remove_unused(s, REMOVE_RUNS, &out->runs, err);
+	if (ret == 0)
+		ret = remove_unused(s, REMOVE_CONDITIONS, &unused, err);
+	if (ret == 0)
+		ret = exec(s, "COMMIT", err);
+	if (ret < 0) {
+		exec(s, "ROLLBACK", NULL);
+		return ret;
+	}
+	out->compacted = exec(s, "VACUUM", NULL) == 0;
+	return file_bytes(s, &out->bytes_after, err);
+}
+
 const struct history_store_kind history_sqlite = {
 	.name = "sqlite",
 	.open = open_store,
 	.add = add,
 	.list = list,
 	.values = values,
+	.prune = prune,
 	.close = close_store,
 };

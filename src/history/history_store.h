@@ -25,6 +25,24 @@ struct history_list {
 	void *strings;
 };
 
+/* What to remove: the values that meet all conditions. */
+struct history_prune {
+	const struct history_listed *series; /* only of these */
+	size_t n;
+	int64_t before; /* only of commits before this time; INT64_MAX: of any age */
+	uint64_t keep;  /* but not the last ones of each series */
+	bool (*kept)(void *with, const char *commit); /* nor these; NULL: no condition */
+	void *with;
+	bool dry; /* remove nothing, only count; a store that is open for reading is enough */
+};
+
+struct history_pruned {
+	uint64_t *of; /* of each series: the number of its values; owned by the caller */
+	uint64_t values, series, runs; /* series and runs: those without a value left */
+	uint64_t bytes_before, bytes_after;
+	bool compacted; /* otherwise the space is free in the file, for new values */
+};
+
 enum history_access { HISTORY_READ, HISTORY_WRITE };
 enum history_detail { HISTORY_NAMES, HISTORY_LAST };
 
@@ -49,6 +67,9 @@ struct history_store_kind {
 	/* The values of one series, not judged. Free the result in any case. */
 	int (*values)(struct history_store *s, const struct history_listed *of,
 		      struct history_values *out, struct tare_error *err);
+	/* All or nothing, except for compacting. `of` has room for all series. */
+	int (*prune)(struct history_store *s, const struct history_prune *what,
+		     struct history_pruned *out, struct tare_error *err);
 	void (*close)(struct history_store *s); /* NULL: nothing */
 };
 

@@ -95,7 +95,7 @@ def values(series):
 @test
 def wrong_usage():
     p = Place()
-    for words, said in (((), "one of: add, list, show, plot, export, import"), (("ad",), "'ad' is not one of"), (("add",), "add needs documents, or --notes"), (("show",), "show needs one"),
+    for words, said in (((), "one of: add, list, show, plot, export, import, prune"), (("ad",), "'ad' is not one of"), (("add",), "add needs documents, or --notes"), (("show",), "show needs one"),
                         (("list", "a", "b"), "one pattern"), (("list",), "there is no history in h.db"), (("show", "x"), "there is no history in h.db"),
                         (("plot",), "plot needs the name of the page"), (("plot", "-j", "-o", "x"), "plot writes a page"), (("plot", "a", "b"), "one benchmark"),
                         (("add", "-j", "x"), "add writes no document"), (("add", "absent.json"), "absent.json"), (("add", "--notes"), "there is no git repository")):
@@ -469,6 +469,64 @@ def hostile_imports():
     equal(len(p.list()), 1, "nothing was added")
     for words, said in ((("import",), "needs files"), (("import", "i.json", "--benchmark", "x"), "keeps the names"), (("import", "absent"), "absent"), (("import", "-j", "i.json"), "writes no document")):
         one_error(p.run(*words, status=125), said)
+
+
+@test
+def pruned_values():
+    p = Place(git=True)
+    hashes = [p.commit(f"commit {i}", date=f"20{20 + i}-01-01T12:00:00Z") for i in range(4)]
+    for i, h in enumerate(hashes):
+        p.add(stat(event(i), event(10 + i, "branches:u")), "--commit", h)
+    left = lambda e="instructions:u": [s for s in p.list() if s["event"] == e] and values(p.show("*", "-e", e)[0])
+    one_error(p.run("prune", status=125), "needs to know which values", "--older-than 180d")
+    for words, said in ((("--older-than", "x"), "is not an age"), (("--older-than", "99999999999d"), "is not an age"), (("-j", "x"), "writes no document"),
+                        (("nothing",), "no benchmark 'nothing'")):
+        one_error(p.run("prune", *words, status=125), said)
+    p.run("prune", "--keep", "0", status=125)
+    text = p.run("prune", "--keep", "3", "-e", "instructions:u", "--dry-run").stdout
+    equal(text, "prog x: instructions:u: 1 of 4 values\nwould remove 1 value\n", "dry")
+    equal(left(), [0, 1, 2, 3], "unchanged")
+    text = p.run("prune", "--keep", "3", "-e", "instructions:u").stdout
+    true(text.startswith("prog x: instructions:u: 1 of 4 values\nremoved 1 value; 0 measurements and 0 series have none left") and "the file has" in text, text)
+    equal((left(), left("branches:u")), ([1, 2, 3], [10, 11, 12, 13]), "the last ones")
+    # conditions are combined: old, but not the last two
+    old = (time.time() - time.mktime((2022, 6, 1, 0, 0, 0, 0, 0, 0))) // 86400
+    true("removed 3 values; 2 measurements and 0 series" in p.run("prune", "--older-than", f"{old:.0f}d", "--keep", "2").stdout, "both")
+    equal((left(), left("branches:u")), ([2, 3], [12, 13]), "the last two")
+    # what is not reachable
+    p.git("reset", "-q", "--hard", hashes[1])
+    p.git("checkout", "-q", "-b", "side", hashes[2])
+    p.add(stat(event(7)), "--commit", p.commit("on the side"))
+    p.git("checkout", "-q", "main")
+    p.git("branch", "-q", "-f", "side", hashes[2])
+    true("removed 3 values; 2 measurements" in p.run("prune", "--unreachable").stdout, "two commits")
+    equal((left(), left("branches:u")), ([2], [12]), "reachable")
+    equal(p.run("prune", "--unreachable").stdout, "removed 0 values\n", "again")
+    # a benchmark; a document that was removed can be added again
+    true("removed 2 values; 1 measurement and 2 series" in p.run("prune", "prog x").stdout, "all")
+    equal(p.list(), [], "nothing is left")
+    equal(p.add(stat(event(2), event(12, "branches:u")), "--commit", hashes[2]).stdout, "added 1 measurement\n", "again")
+    check = sqlite3.connect(p.path / ".git/tare-history.db")
+    equal((check.execute("PRAGMA integrity_check").fetchall(), check.execute("SELECT count(*) FROM conditions").fetchall()), ([("ok",)], [(1,)]), "whole")
+    check.close()
+    q = Place()
+    q.add(stat(event(1)), "--commit", "a")
+    one_error(q.run("prune", "--unreachable", status=125), "no git repository")
+    one_error(Place().run("prune", "--keep", "1", status=125), "there is no history")
+
+
+@test
+def views_are_refused():
+    """A view with the name of a table could run without end."""
+    for words in ("CREATE VIEW v AS SELECT 1", "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM value; END",
+                  "ALTER TABLE value RENAME TO other; CREATE VIEW value AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x AS series FROM r"):
+        p = Place()
+        p.add(stat(event(5)), "--commit", "a")
+        db = sqlite3.connect(p.path / "h.db")
+        db.executescript(words)
+        db.close()
+        for command in (("list",), ("show", "*"), ("add", "d.json", "--commit", "b"), ("prune", "--keep", "1")):
+            one_error(p.run(*command, status=125, timeout=60), "has views or triggers")
 
 
 @test

@@ -20,8 +20,14 @@ static const struct option_row history_opts[] = {
 	  TEXT(benchmark, "name") },
 	{ 0, "machine", "NAME", "add, import: where it was measured (add: this CPU's model)",
 	  TEXT(machine, "name") },
-	{ 'e', "event", "EVENT",
-	  "list, show, plot, export: only this event; a pattern with * and ?",
+	{ 0, "older-than", "AGE", "prune: values of commits older than this, such as 180d or 2y",
+	  TEXT(older, "age") },
+	{ 0, "keep", "N", "prune: not the last N values of each series",
+	  NUMBER(keep, 1, UINT32_MAX) },
+	{ 0, "unreachable", NULL, "prune: values of commits that no branch or tag leads to",
+	  FLAG(unreachable) },
+	{ 0, "dry-run", NULL, "prune: remove nothing, only show what would be removed", FLAG(dry) },
+	{ 'e', "event", "EVENT", "all but add and import: only this event; a pattern with * and ?",
 	  TEXT(event, "event") },
 	{ 0, "wait", "MS", "how long to wait for other users of the file (10 s)",
 	  DURATION(wait_ns, 1000000, 0) },
@@ -48,9 +54,10 @@ static const struct {
 	int (*run)(struct history_job *j, char **words);
 } subcommands[] = { { "add", history_run_add },       { "list", history_run_list },
 		    { "show", history_run_show },     { "plot", history_run_plot },
-		    { "export", history_run_export }, { "import", history_run_import } };
+		    { "export", history_run_export }, { "import", history_run_import },
+		    { "prune", history_run_prune } };
 
-#define NAMES "add, list, show, plot, export, import"
+#define NAMES "add, list, show, plot, export, import, prune"
 
 static int find_path(struct history_job *j)
 {
@@ -118,7 +125,7 @@ const struct command cmd_history = {
 	.name = "history",
 	.about = "values over commits: keep measurements, show when they changed",
 	.args = "add DOCUMENT... | list [BENCHMARK] | show BENCHMARK | plot [BENCHMARK] | export [BENCHMARK] | "
-		"import FILE...",
+		"import FILE... | prune [BENCHMARK]",
 	.example = "  tare history add result.json\n"
 		   "  tare history list\n"
 		   "  tare history show gzip\n"

@@ -13,8 +13,9 @@ enum { FORMAT_PARQUET = FORMAT_OTHER };
 struct history_options {
 	struct output_options out;
 	const char *db, *benchmark, *commit, *machine, *event;
-	uint64_t wait_ns;
-	bool notes;
+	const char *older; /* --older-than */
+	uint64_t wait_ns, keep;
+	bool notes, unreachable, dry;
 };
 
 struct history_job {
@@ -42,6 +43,7 @@ int history_run_import(struct history_job *j, char **words);
 int history_run_list(struct history_job *j, char **words);
 int history_run_export(struct history_job *j, char **words);
 int history_run_plot(struct history_job *j, char **words);
+int history_run_prune(struct history_job *j, char **words);
 int history_run_show(struct history_job *j, char **words);
 
 #endif
