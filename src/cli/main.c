@@ -20,26 +20,44 @@ static const struct {
 	{ TOPIC_MACHINE, "What this machine can count" },
 };
 
+#define EXAMPLE "  tare stat -r 5 -- gcc -O2 -c x.c\n\n"
+#define USAGE                                                                                      \
+	EXAMPLE "usage: tare COMMAND [OPTION]...\n"                                                \
+		"Count what a program does on the processor, and report how accurate each\n"       \
+		"number is.\n"
+
+static void put_command(FILE *to, const struct command *c)
+{
+	fprintf(to, "  %-10s %s\n", c->name, c->about);
+}
+
+/* One screen. */
 static int usage(FILE *to)
 {
-	fprintf(to,
-		"  tare stat -r 5 -- gcc -O2 -c x.c\n\nusage: tare COMMAND [OPTION]...\n"
-		"Count what a program does on the processor, and report how accurate each number is.\n");
-	for (size_t t = 0; t < ARRAY_SIZE(topics); t++) {
-		bool titled = false;
-
-		for (const struct command *const *c = commands; *c; c++) {
-			if ((*c)->topic != topics[t].topic)
-				continue;
-			if (!titled)
-				fprintf(to, "\n%s\n", topics[t].title);
-			titled = true;
-			fprintf(to, "  %-10s %s\n", (*c)->name, (*c)->about);
-		}
-	}
-	fprintf(to,
-		"\n'tare COMMAND --help' begins with an example. Something unavailable? 'tare doctor' says why.\n");
+	fputs(USAGE "\n", to);
+	for (const struct command *const *c = commands; *c; c++)
+		if ((*c)->common)
+			put_command(to, *c);
+	fputs("\nAlso:", to);
+	for (const struct command *const *c = commands; *c; c++)
+		if (!(*c)->common)
+			fprintf(to, " %s", (*c)->name);
+	fputs("\n'tare help all' explains these. Something unavailable? 'tare doctor' says why.\n",
+	      to);
 	return to == stdout && own_stdout_printed(NULL) < 0 ? EXIT_CANNOT_MEASURE : 0;
+}
+
+static int usage_of_all(void)
+{
+	fputs(USAGE, stdout);
+	for (size_t t = 0; t < ARRAY_SIZE(topics); t++) {
+		printf("\n%s\n", topics[t].title);
+		for (const struct command *const *c = commands; *c; c++)
+			if ((*c)->topic == topics[t].topic)
+				put_command(stdout, *c);
+	}
+	printf("\n'tare COMMAND --help' begins with an example.\n");
+	return own_stdout_printed(NULL) < 0 ? EXIT_CANNOT_MEASURE : 0;
 }
 
 static const struct command *find(const char *name)
@@ -62,9 +80,9 @@ static int no_command(const char *name)
 	tare_fail(&err, EINVAL, "there is no command '%.64s'", name);
 	text_nearest(&near, name, names, n, 1);
 	if (near.len)
-		tare_hint(&err, "did you mean 'tare %s'? 'tare help' lists them", near.s);
+		tare_hint(&err, "did you mean 'tare %s'? 'tare help all' lists them", near.s);
 	else
-		tare_hint(&err, "'tare help' lists them");
+		tare_hint(&err, "'tare help all' lists them");
 	text_free(&near);
 	complain(NULL, &err, NULL);
 	return EXIT_CANNOT_MEASURE;
@@ -117,10 +135,14 @@ int main(int argc, char **argv)
 
 	if (c)
 		return c->run(c, argc - 1, argv + 1);
+	if (!strcmp(argv[1], "--help=all"))
+		return usage_of_all();
 	if (strcmp(argv[1], "help") && strcmp(argv[1], "--help") && strcmp(argv[1], "-h"))
 		return no_command(argv[1]);
 	if (argc == 2)
 		return usage(stdout);
+	if (!strcmp(argv[2], "all"))
+		return usage_of_all();
 
 	char *help[] = { argv[2], (char[]){ "--help" }, NULL };
 

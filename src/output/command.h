@@ -3,6 +3,7 @@
 #ifndef OUTPUT_COMMAND_H
 #define OUTPUT_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "base/error.h"
 
@@ -36,6 +37,9 @@ struct command {
 	/* one to three lines, each indented by two spaces: --help starts with it */
 	const char *example;
 	enum topic topic;
+	bool common; /* listed by `tare help`; all are by `tare help all` */
+	/* names of the options on the first screen of --help, in its order; NULL: all that fit */
+	const char *common_options;
 	enum words_place words;
 	const struct option_row *options; /* ends with a row of zeros */
 	/* argv[0] is the command's name */
@@ -44,9 +48,9 @@ struct command {
 
 /*
  * Parse argv by self->options into `into`. Returns the index of the first word that is not an
- * option: the others follow it; words between options are moved there. On --help prints it and
- * returns -1 with *status 0; on an error prints one line (with the nearest option) and returns -1
- * with *status EXIT_CANNOT_MEASURE.
+ * option: the others follow it; words between options are moved there. On --help and --help=all
+ * prints it and returns -1 with *status 0; on an error prints one line (with the nearest option) and
+ * returns -1 with *status EXIT_CANNOT_MEASURE.
  */
 int options_parse(const struct command *self, int argc, char **argv, void *into, int *status);
 

@@ -296,7 +296,7 @@ def six_descriptors():
         (INPUTS / "work.sh").write_text(work)
         subprocess.run([*git, "add", "work.sh"], check=True)
         subprocess.run([*git, "commit", "-qm", work], check=True)
-    listed = subprocess.run([TARE, "help"], capture_output=True, text=True, env=ENV).stdout
+    listed = subprocess.run([TARE, "help", "all"], capture_output=True, text=True, env=ENV).stdout
     true(set(re.findall(r"^  ([a-z]+)  +", listed, re.M)) == set(EVERY), listed)
     for name, (more, same) in EVERY.items():
         options = {"capture_output": True, "stdin": subprocess.DEVNULL, "timeout": 100, "env": ENV, "cwd": INPUTS}

@@ -184,7 +184,7 @@ def links_modes_and_streams():
         with open("/dev/full", "w") as full:
             r = subprocess.run([TARE, *words], stdout=full, stderr=subprocess.PIPE, text=True)
         equal((r.returncode, r.stderr), (125, f"{who}: cannot write to standard output: No space left on device\n"), str(words))
-    true(re.search(r"^      --check\[=PERCENT\] ", sh(TARE, "diff", "--help").stdout, re.M), "a value that needs its =")
+    true(re.search(r"^      --check\[=PERCENT\] ", sh(TARE, "diff", "--help=all").stdout, re.M), "a value that needs its =")
     for how in ([], ["-I", "20"]):
         r = sh(*STAT, *how, "-o", "/dev/full", "--", "sleep", "0.05", status=125)
         true("cannot write results to /dev/full: No space left on device\n" in r.stderr, r.stderr)
@@ -382,13 +382,38 @@ def what_is_read_is_not_written_over():
 
 
 @test
+def help_fits_a_screen():
+    """Of 24 lines and 80 columns; what is not there is counted, and in --help=all."""
+    short, every = (sh(TARE, *words).stdout for words in (["help"], ["help", "all"]))
+    names = re.findall(r"^  ([a-z]+)  +", every, re.M)
+    true(len(names) == len(set(names)) > 20, names)
+    also = re.search(r"^Also: (.*)$", short, re.M)[1].split()
+    equal(sorted(re.findall(r"^  ([a-z]+)  +", short, re.M) + also), sorted(names), "each command once")
+    screens = [short]
+    for name in names:
+        some, everything = (sh(TARE, name, how).stdout for how in ("--help", "--help=all"))
+        screens.append(some)
+        options = [set(re.findall(r"^ +(?:-(?:\w), )?(--[a-z-]+|-\w) ?", text, re.M)) for text in (some, everything)]
+        if name == "verify":  # its kinds have options
+            continue
+        more = re.search(r"^(\d+) more options: tare (.*) --help=all", some, re.M)
+        true(options[0] <= options[1] and some.startswith("  ") and "man tare" in some, some)
+        equal(int(more[1]) if more else 0, len(options[1]) - len(options[0]), f"{name}: {options}")
+    for text in screens:
+        lines = text.splitlines()
+        true(len(lines) <= 24 and max(map(len, lines)) <= 80, text)
+    r = sh(TARE, "stat", "--help=some", status=125)
+    true(r.stderr.startswith("tare stat: --help takes only =all\n"), r.stderr)
+
+
+@test
 def json_is_asked_for_alike():
-    names = [line.split()[0] for line in sh(TARE, "help").stdout.splitlines() if line.startswith("  ") and line.split()[0] != "tare"]
+    names = [line.split()[0] for line in sh(TARE, "help", "all").stdout.splitlines() if line.startswith("  ") and line.split()[0] != "tare"]
     kinds = ["counts", "faults", "launch", "skid"]
     asked = [[name] for name in names if name not in ("stat", "verify", "export")] + [["verify", kind] for kind in kinds] + [["windows", "diff"]]
     with_json = []
     for words in asked:
-        rows = [line.split()[:2] for line in sh(TARE, *words, "--help").stdout.splitlines()]
+        rows = [line.split()[:2] for line in sh(TARE, *words, "--help=all").stdout.splitlines()]
         with_json += [words] if ["-j,", "--json"] in rows else []
         equal(["-j,", "--json"] in rows, ["--format", "FORMAT"] in rows, f"{words}: -j with --format")
     true(len(with_json) >= 18, with_json)

@@ -785,14 +785,15 @@ static int run_bench(const struct command *self, int argc, char **argv)
 
 const struct command cmd_bench = {
 	.name = "bench",
-	.about =
-		"measure the cost of a few lines of code: many runs, minus the measurement overhead",
+	.about = "the cost of a few lines of code, without the measurement overhead",
 	.args = "TEST.{c,S,so}... | --asm CODE | --c CODE",
 	.example =
 		"  tare bench --asm 'imul rax, rbx'\n"
-		"  tare bench --c 'strlen(p)' --init 'char s[] = \"hello\", *p = s; hide(p)' --include string.h\n"
+		"  tare bench --c 'strlen(p)' --init 'char *p = \"hi\"; hide(p)' --include string.h\n"
 		"  tare bench --html compared.html old.c new.c",
 	.topic = TOPIC_HOW_MUCH,
+	.common = true,
+	.common_options = "asm c init include event runs cold check all format html",
 	.words = WORDS_ANYWHERE,
 	.options = bench_option_rows,
 	.run = run_bench,

@@ -293,6 +293,7 @@ const struct command cmd_bisect = {
 		   "  tare bisect --resume\n"
 		   "  tare bisect v1.0..HEAD --first-parent -- ./script",
 	.topic = TOPIC_HOW_MUCH,
+	.common = true,
 	.words = WORDS_ANYWHERE,
 	.options = bisect_opts,
 	.run = run_bisect,

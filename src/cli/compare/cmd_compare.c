@@ -543,12 +543,13 @@ static int run_compare(const struct command *self, int argc, char **argv)
 
 const struct command cmd_compare = {
 	.name = "compare",
-	.about = "compare two commands before and after a change: is it slower, and where",
+	.about = "two commands, before and after a change: is it slower, and where",
 	.args = "-- COMMAND [ARG]... [::: COMMAND [ARG]...] | BEFORE AFTER",
 	.example = "  tare compare -- ./old args ::: ./new args\n"
 		   "  tare compare before.json after.json\n"
 		   "  tare compare --rev main..HEAD --build make -- ./prog args",
 	.topic = TOPIC_HOW_MUCH,
+	.common = true,
 	.words = WORDS_ANYWHERE,
 	.options = compare_opts,
 	.run = run_compare,

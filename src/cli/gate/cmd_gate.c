@@ -624,12 +624,13 @@ static int run_gate(const struct command *self, int argc, char **argv)
 
 const struct command cmd_gate = {
 	.name = "gate",
-	.about = "a gate for CI: fail if a benchmark became slower than in the base branch",
+	.about = "a gate for CI: fail if a benchmark became slower",
 	.args = "init -- COMMAND [ARG]... | run | accept BENCHMARK --reason TEXT",
 	.example = "  tare gate init -- ./bench data.csv\n"
 		   "  tare gate run --store\n"
 		   "  tare gate run --format markdown -o comment.md",
 	.topic = TOPIC_HOW_MUCH,
+	.common = true,
 	.words = WORDS_ANYWHERE,
 	.options = gate_opts,
 	.run = run_gate,

@@ -131,6 +131,7 @@ const struct command cmd_history = {
 		   "  tare history show gzip\n"
 		   "  tare history plot -o history.html",
 	.topic = TOPIC_HOW_MUCH,
+	.common = true,
 	.words = WORDS_ANYWHERE,
 	.options = history_opts,
 	.run = run_history,

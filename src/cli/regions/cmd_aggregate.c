@@ -195,7 +195,7 @@ static int run_aggregate(const struct command *self, int argc, char **argv)
 
 const struct command cmd_aggregate = {
 	.name = "aggregate",
-	.about = "compare several runs of the same work: the noise of every label and interval",
+	.about = "compare several runs of the same work: the noise of each label",
 	.args = "FILE FILE...",
 	.example = "  for i in 1 2 3; do tare regions -o run.$i -- ./prog; done\n"
 		   "  tare aggregate run.1 run.2 run.3\n"

@@ -283,14 +283,12 @@ static int run_diff(const struct command *self, int argc, char **argv)
 
 const struct command cmd_diff = {
 	.name = "diff",
-	.about =
-		"compare recordings before and after a change; report changes that exceed the noise",
+	.about = "compare recordings: which changes exceed the noise",
 	.args = "BEFORE AFTER | BEFORE... -- AFTER...",
-	.example =
-		"  tare diff old.regions new.regions\n"
-		"  tare regions --turns 5 -o runs -- ./old ::: ./new; tare diff runs.A.* -- runs.B.*\n"
-		"  tare diff old.1 old.2 old.3 -- new.1 new.2 new.3\n"
-		"  tare diff --check=2 --sure old.* -- new.*",
+	.example = "  tare diff old.regions new.regions\n"
+		   "  tare regions --turns 5 -o runs -- ./old ::: ./new\n"
+		   "  tare diff runs.A.* -- runs.B.*\n"
+		   "  tare diff --check=2 --sure old.* -- new.*",
 	.topic = TOPIC_WHERE,
 	.words = WORDS_PARTED,
 	.options = diff_opts,

@@ -699,6 +699,7 @@ const struct command cmd_regions = {
 		   "  tare regions --turns 5 -o runs -- ./before ::: ./after\n"
 		   "  tare regions -e wall-time,instructions:u -- ./program",
 	.topic = TOPIC_HOW_MUCH,
+	.common = true,
 	.options = regions_opts,
 	.run = run_regions,
 };

@@ -290,12 +290,12 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_annotate = {
 	.name = "annotate",
-	.about = "show one function, instruction by instruction, with samples or exact counts",
+	.about = "show a function by instruction, with samples or exact counts",
 	.args = "FUNCTION [FILE | -- COMMAND [ARG...]]",
-	.example =
-		"  tare annotate my_function perf.data\n"
-		"  tare annotate my_function -- ./prog     # exact: how often each instruction was executed",
+	.example = "  tare annotate my_function perf.data\n"
+		   "  tare annotate my_function -- ./prog  # exact counts of instructions",
 	.topic = TOPIC_WHERE,
+	.common = true,
 	.words = WORDS_PARTED,
 	.options = annotate_opts,
 	.run = annotate_run,

@@ -289,7 +289,7 @@ static int dump_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_dump = {
 	.name = "dump",
-	.about = "print any perf.data: header, features and every record, raw and decoded",
+	.about = "print any perf.data: header, features, records, raw and decoded",
 	.args = "[FILE]",
 	.example = "  tare dump perf.data\n"
 		   "  tare dump --records sample,lost --raw perf.data\n"

@@ -257,8 +257,7 @@ static int export_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_export = {
 	.name = "export",
-	.about =
-		"convert a recording for another tool: Perfetto, Firefox Profiler, pprof, flame graphs, CSV",
+	.about = "convert a recording for another tool: Perfetto, pprof, CSV, ...",
 	.args = "FILE",
 	.example =
 		"  tare export -o trace.pftrace run.tare           # open in ui.perfetto.dev\n"

@@ -379,14 +379,15 @@ static int memory_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_memory = {
 	.name = "memory",
-	.about =
-		"show slow memory accesses: their data, their cache or memory level; and allocations",
+	.about = "show slow memory accesses, with their data; and allocations",
 	.args = "[FILE]",
 	.example = "  tare memory perf.data\n"
 		   "  tare memory --by symbol --sort misses perf.data\n"
 		   "  tare memory --html memory.html perf.data\n"
 		   "  tare memory --allocations --sort live perf.data",
 	.topic = TOPIC_WHERE,
+	.common = true,
+	.common_options = "allocations by sort limit html input filter format output",
 	.words = WORDS_ANYWHERE,
 	.options = memory_opts,
 	.run = memory_run,

@@ -870,6 +870,9 @@ const struct command cmd_record = {
 		"  tare record -g -- gcc -O2 -c x.c\n  tare record -e cycles:u,branch-misses:u -F 1000 -p 1234\n"
 		"  tare record -a --timeout 5s",
 	.topic = TOPIC_WHERE,
+	.common = true,
+	.common_options = "event freq g call-graph pid all-cpus output branch-any "
+			  "timeout engine precise alloc",
 	.options = record_option_rows,
 	.run = run_record,
 };

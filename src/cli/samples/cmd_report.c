@@ -414,13 +414,16 @@ static int report_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_report = {
 	.name = "report",
-	.about = "show the samples of a recording by functions, lines, threads, callers",
+	.about = "show the samples of a recording: functions, lines, threads, callers",
 	.args = "[FILE]",
 	.example = "  tare report perf.data\n"
 		   "  tare report --sort line --filter 'comm=gcc,module=*cc1'\n"
 		   "  tare report --diff before.data after.data\n"
 		   "  tare report --folded perf.data | flamegraph.pl >flame.svg",
 	.topic = TOPIC_WHERE,
+	.common = true,
+	.common_options = "sort limit callers inline folded diff html input filter "
+			  "format output",
 	.words = WORDS_ANYWHERE,
 	.options = report_opts,
 	.run = report_run,

@@ -161,6 +161,7 @@ const struct command cmd_sharing = {
 		   "  tare sharing perf.data\n"
 		   "  tare sharing --format json perf.data",
 	.topic = TOPIC_WHERE,
+	.common = true,
 	.words = WORDS_ANYWHERE,
 	.options = sharing_opts,
 	.run = sharing_run,

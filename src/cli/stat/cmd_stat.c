@@ -950,6 +950,9 @@ const struct command cmd_stat = {
 	.example = "  tare stat -r 5 -- gcc -O2 -c x.c\n  tare stat -e "
 		   "instructions:u,branch-misses:u -p 1234 -I 1000",
 	.topic = TOPIC_HOW_MUCH,
+	.common = true,
+	.common_options = "event repeat metrics engine deterministic explain profile per-process "
+			  "interval-print pid all-cpus timeout clean-times output format",
 	.options = stat_option_rows,
 	.run = run_stat,
 };

@@ -161,11 +161,11 @@ static int run_diverge(const struct command *self, int argc, char **argv)
 
 const struct command cmd_diverge = {
 	.name = "diverge",
-	.about =
-		"find where two runs of a command diverge: the instruction, its line, and the cause",
+	.about = "find where two runs of a command diverge, and the cause",
 	.args = "[--] COMMAND [ARG]...",
 	.example = "  tare diverge -- python3 -c 'print(1)'",
 	.topic = TOPIC_TRUST,
+	.common = true,
 	.options = diverge_opts,
 	.run = run_diverge,
 };

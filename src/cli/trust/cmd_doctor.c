@@ -94,6 +94,7 @@ const struct command cmd_doctor = {
 	.args = "",
 	.example = "  tare doctor\n  tare doctor --format json | jq -r '.findings[].fix[].command'",
 	.topic = TOPIC_MACHINE,
+	.common = true,
 	.options = doctor_opts,
 	.run = run_doctor,
 };

@@ -483,7 +483,7 @@ static int run_scan(const struct command *self, int argc, char **argv)
 
 const struct command cmd_scan = {
 	.name = "scan",
-	.about = "find which event selectors count, documented or not, and what they count",
+	.about = "find which event selectors count, and what they probably count",
 	.args = "[[--] COMMAND [ARG...]]",
 	.example =
 		"  tare scan\n  tare scan --selectors 0xc0-0xcf -- ./prog\n  tare scan --like page-faults:u",

@@ -535,12 +535,14 @@ static int run_windows(const struct command *self, int argc, char **argv)
 
 const struct command cmd_windows = {
 	.name = "windows",
-	.about = "count in windows of a million instructions: a run over time, and its phases",
+	.about = "count over time: a row for every million instructions, and phases",
 	.args = "[--] COMMAND [ARG]... | diff A.csv B.csv",
 	.example = "  tare windows -e cycles,cache-misses --every 1M -- prog\n"
 		   "  tare windows --every 10ms -e page-faults -- make\n"
 		   "  tare windows --format csv -o A.csv -- prog; tare windows diff A.csv B.csv",
 	.topic = TOPIC_WHERE,
+	.common_options = "event every metrics pid timeout engine format output html "
+			  "rows",
 	.options = windows_option_rows,
 	.run = run_windows,
 };

@@ -42,31 +42,150 @@ static struct all_rows rows_of(const struct command *self)
 	return all;
 }
 
-static void help(const struct command *self, const struct all_rows *all)
+enum { SCREEN_LINES = 24, SCREEN_COLUMNS = 80, LEFT_COLUMNS = 30 };
+
+/* Words from a column on, wrapped at the width. The number of line breaks. */
+static size_t put_words(struct text *out, const char *words, size_t column, size_t indent,
+			size_t width)
 {
-	printf("%s\n\nusage: tare %s [OPTION]... %s\n%s.\n\n", self->example, self->name,
-	       self->args, self->about);
-	for (size_t i = 0; i < all->n; i++) {
-		const struct option_row *r = all->row[i];
-		char left[80];
+	size_t breaks = 0;
 
-		if (!r->about)
-			continue;
-		/* getopt_long() takes an optional value with =, or directly after the letter */
-		bool optional = r->arg && r->arg[0] == '[';
+	for (const char *word = words; *word;) {
+		size_t n = strcspn(word, " ");
 
-		snprintf(left, sizeof(left), "%s%.*s%s%s%s%s%s", r->letter ? "-" : "    ",
-			 r->letter ? 1 : 0, &r->letter, r->letter && r->name ? ", " : "",
-			 r->name ? "--" : "", r->name ? r->name : "",
-			 !r->arg             ? ""
-				 : !optional ? " "
-				 : r->name   ? "[="
-					     : "[",
-			 !r->arg ? "" : r->arg + optional);
-		printf("  %-30s %s\n", left, r->about);
+		if (word > words && column + 1 + n > width) {
+			text_add(out, "\n%*s", (int)indent, "");
+			column = indent;
+			breaks++;
+		} else if (word > words) {
+			text_put(out, " ", 1);
+			column++;
+		}
+		text_put(out, word, n);
+		column += n;
+		word += n + strspn(word + n, " ");
 	}
+	text_put(out, "\n", 1);
+	return breaks;
+}
+
+/* "  -e, --event EVENTS   what to count". The number of lines. */
+static size_t put_row(struct text *out, const struct option_row *r, size_t width)
+{
+	/* getopt_long() takes an optional value with =, or directly after the letter */
+	bool optional = r->arg && r->arg[0] == '[';
+	size_t column = out->len;
+
+	text_add(out, "  %s%.*s%s%s%s%s%s", r->letter ? "-" : "    ", r->letter ? 1 : 0, &r->letter,
+		 r->letter && r->name ? ", " : "", r->name ? "--" : "", r->name ? r->name : "",
+		 !r->arg             ? ""
+			 : !optional ? " "
+			 : r->name   ? "[="
+				     : "[",
+		 !r->arg ? "" : r->arg + optional);
+	column = out->len - column;
+	text_add(out, "%*s", column < LEFT_COLUMNS ? (int)(LEFT_COLUMNS - column) : 1, "");
+	column = column < LEFT_COLUMNS ? LEFT_COLUMNS : column + 1;
+	return 1 + put_words(out, r->about, column, LEFT_COLUMNS, width);
+}
+
+/* The place of an option in the list of common ones; 0: it is not there. */
+static size_t place_of(const struct command *self, const struct option_row *r)
+{
+	const char *name = self->common_options;
+
+	for (size_t place = 1; *name; place++) {
+		size_t n = strcspn(name, " ");
+
+		if (r->name ? strlen(r->name) == n && !memcmp(r->name, name, n)
+			    : n == 1 && *name == r->letter)
+			return place;
+		name += n + strspn(name + n, " ");
+	}
+	return 0;
+}
+
+/* The rows of the first screen, in their order. */
+static size_t choose_rows(const struct command *self, const struct all_rows *all,
+			  const struct option_row *chosen[ROWS_MAX])
+{
+	size_t n = 0;
+
+	if (!self->common_options) {
+		for (size_t i = 0; i < all->n; i++)
+			if (all->row[i]->about)
+				chosen[n++] = all->row[i];
+		return n;
+	}
+	memset(chosen, 0, ROWS_MAX * sizeof(*chosen));
+	for (size_t i = 0; i < all->n; i++) {
+		size_t place = place_of(self, all->row[i]);
+
+		if (place && place <= ROWS_MAX)
+			chosen[place - 1] = all->row[i];
+	}
+	for (size_t i = 0; i < ROWS_MAX; i++)
+		if (chosen[i])
+			chosen[n++] = chosen[i];
+	return n;
+}
+
+static size_t count_lines(const struct text *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->len; i++)
+		n += t->s[i] == '\n';
+	return n;
+}
+
+/* One screen, or with `every` each row. */
+static void help(const struct command *self, const struct all_rows *all, bool every)
+{
+	const struct option_row *row[ROWS_MAX];
+	size_t listed = 0, rows, shown = 0, lines;
+	struct command list = *self;
+	struct text out = { 0 }, usage = { 0 };
+
+	for (size_t i = 0; i < all->n; i++)
+		listed += all->row[i]->about != NULL;
+	text_add(&usage, "usage: tare %s [OPTION]... %s", self->name, self->args);
+	text_add(&out, "%s\n\n", self->example);
+	put_words(&out, usage.s ? usage.s : "", 0, sizeof("usage: tare ") - 1, SCREEN_COLUMNS);
+	text_add(&out, "%s.\n\n", self->about);
+	text_free(&usage);
+	lines = count_lines(&out) + 2; /* with the last two */
+	if (every)
+		list.common_options = NULL;
+	rows = choose_rows(&list, all, row);
+	for (; shown < rows; shown++) {
+		struct text one = { 0 };
+
+		lines += put_row(&one, row[shown], every ? SIZE_MAX : SCREEN_COLUMNS);
+		if (every || lines <= SCREEN_LINES)
+			text_put(&out, one.s, one.len);
+		text_free(&one);
+		if (!every && lines > SCREEN_LINES)
+			break;
+	}
+	fputs(out.s ? out.s : "", stdout);
+	text_free(&out);
 	/* A kind of a command ("verify launch") is explained with it. */
-	printf("\nAll options: man tare-%.*s\n", (int)strcspn(self->name, " "), self->name);
+	if (shown < listed)
+		printf("\n%zu more options: tare %s --help=all; all about them: man tare-%.*s\n",
+		       listed - shown, self->name, (int)strcspn(self->name, " "), self->name);
+	else
+		printf("\nAll options: man tare-%.*s\n", (int)strcspn(self->name, " "), self->name);
+}
+
+/* --help=all */
+static bool help_of_all(const struct command *self, const char *word, struct tare_error *err)
+{
+	if (!word || !strcmp(word, "all"))
+		return word;
+	tare_fail(err, EINVAL, "--help takes only =all");
+	tare_hint(err, "tare %s --help shows the most common options, --help=all all", self->name);
+	return false;
 }
 
 /* ---- kinds ---- */
@@ -331,7 +450,7 @@ static void describe(const struct command *self, const struct all_rows *all, cha
 				*shorts++ = ':';
 		}
 	}
-	*longs = (struct option){ "help", no_argument, NULL, 'h' };
+	*longs = (struct option){ "help", optional_argument, NULL, 'h' };
 	*shorts = '\0';
 }
 
@@ -339,13 +458,20 @@ static void describe(const struct command *self, const struct all_rows *all, cha
 static int take_option(const struct command *self, const struct all_rows *all, int c, char **argv,
 		       void *into, int *status)
 {
+	struct tare_error err = TARE_ERROR_INIT;
 	size_t i = 0;
 	char word[] = { '-', (char)optopt, '\0' };
+	bool every;
 
 	*status = EXIT_CANNOT_MEASURE;
 	switch (c) {
 	case 'h':
-		help(self, all);
+		every = help_of_all(self, optarg, &err);
+		if (err.code) {
+			complain(self, &err, NULL);
+			return -1;
+		}
+		help(self, all, every);
 		*status = own_stdout_printed(self->name) < 0 ? EXIT_CANNOT_MEASURE : 0;
 		return -1;
 	case ':':

@@ -247,14 +247,14 @@ TEST(blocks)
 	TAKEN(&o, "-j");
 	CHECK_EQ(o.inner.out.format, FORMAT_JSON, "-j");
 	REFUSES("--format: there is no format 'csv': text or json", "--format=csv");
-	CHECK_EQ(parse(&o, &status, "--help", NULL), -1, "--help");
+	CHECK_EQ(parse(&o, &status, "--help=all", NULL), -1, "--help=all");
 	CHECK_EQ(status, 0, "exit status");
 	CHECK(strstr(said,
-		     "  -C, --cpu CPUS                 CPUs\n      --format FORMAT            text "
+		     "  -C, --cpu CPUS              CPUs\n      --format FORMAT         text "
 		     "or json\n"
-		     "  -j, --json                     the same as --format json\n"
-		     "  -o, --output FILE              write to FILE instead of standard output\n"
-		     "      --special TEXT             special\n"),
+		     "  -j, --json                  the same as --format json\n"
+		     "  -o, --output FILE           write to FILE instead of standard output\n"
+		     "      --special TEXT          special\n"),
 	      "rows in their order: %s", said);
 	CHECK(!strstr(said, "--later") && !strstr(said, "--no-such"), "hidden ones");
 }
