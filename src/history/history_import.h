@@ -15,5 +15,11 @@ struct history_import {
 
 int history_import_parse(struct history_batch *to, const char *text, size_t n, const char *name,
 			 const struct history_import *how, struct tare_error *err);
+/*
+ * The SQLite file of rustc-perf. *undated: the number of values of releases, which have no date, is
+ * added; these are left out.
+ */
+int history_import_rustc(struct history_batch *to, const char *path,
+			 const struct history_import *how, size_t *undated, struct tare_error *err);
 
 #endif

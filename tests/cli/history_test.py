@@ -436,6 +436,53 @@ def import_from_bencher():
           [("my binary", "file-size", "", [2**53]), ("parse", "latency", "", [88.5]), ("parse", "throughput", "", [5])], "values")
 
 
+RUSTC_SERIES = ("crate TEXT, profile TEXT, cache TEXT, statistic TEXT", "crate TEXT, profile TEXT, scenario TEXT, backend TEXT, target TEXT, frontend_threads INTEGER, metric TEXT")
+
+
+def rustc_perf(path, columns, series, artifacts, stats):
+    path.unlink(missing_ok=True)
+    db = sqlite3.connect(path)
+    db.executescript(f"CREATE TABLE artifact(id INTEGER PRIMARY KEY, name TEXT, date INTEGER, type TEXT); CREATE TABLE pstat_series(id INTEGER PRIMARY KEY, {columns});"
+                     "CREATE TABLE pstat(series INTEGER, aid INTEGER, cid INTEGER, value DOUBLE, PRIMARY KEY(series, aid, cid))")
+    db.executemany(f"INSERT INTO pstat_series VALUES ({','.join('?' * (1 + len(columns.split(', '))))})", series)
+    db.executemany("INSERT INTO artifact VALUES (?, ?, ?, 'master')", artifacts)
+    db.executemany("INSERT INTO pstat VALUES (?, ?, ?, ?)", stats)
+    db.commit()
+    db.close()
+
+
+@test
+def import_from_rustc_perf():
+    h = ["%040x" % (i + 1) for i in range(2)]
+    artifacts = [(1, h[0], 1600000000), (2, h[1], 1600000600), (3, "1.51.0", None)]
+    stats = [(1, 1, 1, 1e9), (2, 1, 1, 0.25), (1, 2, 1, 1000000001.0), (1, 1, 2, 5.0), (1, 3, 1, 7.0)]
+    for columns, series, names in ((RUSTC_SERIES[1], [(1, "serde", "check", "full", "llvm", "x86_64", 1, "instructions:u"), (2, "serde", "opt", "full", "llvm", "x86_64", 1, "wall-time")],
+                                    ("serde check full llvm x86_64 1", "serde opt full llvm x86_64 1")),
+                                   (RUSTC_SERIES[0], [(1, "serde", "check", "full", "instructions:u"), (2, "serde", "opt", "full", "wall-time")], ("serde check full", "serde opt full"))):
+        p = Place()
+        rustc_perf(p.path / "r.db", columns, series, artifacts, stats)
+        equal(p.run("import", "r.db").stdout, "added 3 measurements\n1 values of releases were left out: they have no date\n", "added")
+        equal(p.run("import", "r.db").stdout.split("\n")[0], "added 0 measurements; 3 were added before", "again")
+        equal([(s["benchmark"], s["event"], [(v["commit"], v["date"], v["value"]) for v in s["values"]]) for s in p.show()],
+              [(names[0], "instructions:u", [(h[0], "2020-09-13T12:26:40Z", 10**9), (h[0], "2020-09-13T12:26:40Z", 5), (h[1], "2020-09-13T12:36:40Z", 10**9 + 1)]),
+               (names[1], "wall-time", [(h[0], "2020-09-13T12:26:40Z", 0.25)])], "values")
+    for artifacts, stats, said in (([(1, "", 1)], [(1, 1, 1, 1)], "wrong name"), ([(1, "c" * 2000, 1)], [(1, 1, 1, 1)], "wrong name"), ([(1, "c", 1)], [(1, 1, 1, float("inf"))], "number"),
+                                   ([(1, "c", "x")], [(1, 1, 1, 1)], "no values"), ([], [], "no values")):
+        rustc_perf(p.path / "r.db", columns, series, artifacts, stats)
+        one_error(p.run("import", "r.db", status=125), said)
+    one_error(p.run("import", "h.db", status=125), "is not a database of rustc-perf")
+    for words in ("DROP TABLE pstat; CREATE VIEW pstat AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT 1 AS series, 1 AS aid, x AS cid, x AS value FROM r", "DROP TABLE artifact"):
+        rustc_perf(p.path / "r.db", columns, series, [(1, "c", 1)], [(1, 1, 1, 1)])
+        db = sqlite3.connect(p.path / "r.db")
+        db.executescript(words)
+        db.close()
+        one_error(p.run("import", "r.db", status=125, timeout=60), "is not a database of rustc-perf")
+    text = bytearray((p.path / "r.db").read_bytes())
+    text[200:4000] = os.urandom(3800)
+    (p.path / "r.db").write_bytes(text)
+    one_error(p.run("import", "r.db", status=125), "r.db")
+
+
 @test
 def import_of_an_export():
     """All that a history has, into another one; twice changes nothing."""

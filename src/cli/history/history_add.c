@@ -131,11 +131,27 @@ int history_run_add(struct history_job *j, char **words)
 
 /* ---- import ---- */
 
-static int import_file(struct history_job *j, const char *path, const struct history_import *how)
+static bool is_sqlite(const char *path)
+{
+	char head[16] = "";
+	FILE *f = fopen(path, "re");
+	bool is = f && fread(head, sizeof(head), 1, f) == 1 && !memcmp(head, "SQLite format 3", 16);
+
+	if (f)
+		fclose(f);
+	return is;
+}
+
+static int import_file(struct history_job *j, const char *path, const struct history_import *how,
+		       size_t *undated)
 {
 	char *text = NULL;
 	size_t n = 0;
-	int ret = file_read(NULL, path, DOCUMENT_BYTES_MAX, &text, &n, j->err);
+	int ret;
+
+	if (is_sqlite(path))
+		return history_import_rustc(&j->batch, path, how, undated, j->err);
+	ret = file_read(NULL, path, DOCUMENT_BYTES_MAX, &text, &n, j->err);
 
 	if (ret == 0)
 		ret = history_import_parse(&j->batch, text, n, path, how, j->err);
@@ -147,6 +163,7 @@ int history_run_import(struct history_job *j, char **words)
 {
 	struct history_import how = { .machine = j->o->machine ? j->o->machine : "" };
 	struct history_commit commit;
+	size_t undated = 0;
 	int ret = check_output(j, "import");
 
 	if (ret == 0 && !*words)
@@ -164,6 +181,10 @@ int history_run_import(struct history_job *j, char **words)
 		how.commit = &commit;
 	}
 	for (char **path = words; ret == 0 && *path; path++)
-		ret = import_file(j, *path, &how);
-	return ret == 0 ? store_batch(j) : ret;
+		ret = import_file(j, *path, &how, &undated);
+	if (ret == 0)
+		ret = store_batch(j);
+	if (ret == 0 && undated)
+		printf("%zu values of releases were left out: they have no date\n", undated);
+	return ret;
 }
