@@ -315,22 +315,13 @@ static bool has_memory(pid_t pid)
 	return pages != '0';
 }
 
+/* A dying process gives up its memory before it is a zombie. */
 bool has_ended(pid_t tid)
 {
-	enum { WITHIN_MS = 1000 };
+	int status;
+	char state = state_of(tid, &status);
 
-	for (int ms = 0; ms < WITHIN_MS; ms++) {
-		int status;
-		char state = state_of(tid, &status);
-
-		if (state == 'Z' || state == 'X')
-			return true;
-		/* A dying process gives up its memory first: soon it is a zombie. */
-		if (has_memory(tid))
-			return false;
-		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
-	}
-	return false;
+	return state == 'Z' || state == 'X' || !has_memory(tid);
 }
 
 /* Free the slots of ended processes. Returns how many still run. */

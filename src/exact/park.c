@@ -62,6 +62,17 @@ static struct parking *parking_new(struct supervisor *s)
 	return &s->parking[s->n_parking++];
 }
 
+static uint64_t now_ms(void)
+{
+	return clock_now_ns() / 1000000;
+}
+
+static void park(struct parking *k)
+{
+	k->parked = true;
+	k->parked_ms = now_ms();
+}
+
 /* Address of a field's target in the image, in a process with the shared state at `place`. */
 static uint64_t in_image(uint64_t place, size_t field, int32_t value)
 {
@@ -108,7 +119,7 @@ static void look_at(struct supervisor *s, struct parking *k)
 	member_close(&m);
 	if (t && ptrace(PTRACE_GETREGS, k->tid, 0, &regs) == 0 && correct_call(m.place, t, &regs) &&
 	    ptrace(PTRACE_SETREGS, k->tid, 0, &regs) == 0) {
-		k->parked = true;
+		park(k);
 		return;
 	}
 	if (t)
@@ -143,7 +154,7 @@ bool park_stop(struct supervisor *s, pid_t tid, int status)
 		return true;
 	}
 	if (ptrace(PTRACE_GETSIGINFO, tid, 0, &info) == 0 && info.si_code == PARKED_CODE)
-		k->parked = true;
+		park(k);
 	else
 		ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
 	return true;
@@ -157,7 +168,8 @@ void park_end(struct supervisor *s, pid_t tid)
 		*k = s->parking[--s->n_parking];
 }
 
-static bool is_over(pid_t pid, pid_t tid)
+/* The kernel's state letter; 'X' when there is no such thread. */
+static char state_of(pid_t pid, pid_t tid)
 {
 	char path[64], text[512], *state;
 	int fd;
@@ -166,22 +178,24 @@ static bool is_over(pid_t pid, pid_t tid)
 	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return true;
+		return 'X';
 	n = read(fd, text, sizeof text - 1);
 	close(fd);
 	if (n <= 0)
-		return true;
+		return 'X';
 	text[n] = 0;
 	state = strrchr(text, ')');
-	return state && (state[2] == 'Z' || state[2] == 'X');
+	return state && state[1] ? state[2] : '?';
+}
+
+static bool is_over(pid_t pid, pid_t tid)
+{
+	char state = state_of(pid, tid);
+
+	return state == 'Z' || state == 'X';
 }
 
 enum { AGAIN_MS = 20 /* time to leave the engine, once asked */ };
-
-static uint64_t now_ms(void)
-{
-	return clock_now_ns() / 1000000;
-}
 
 enum outcome { OUT_ALL, OUT_SOME, OUT_NOT_YET };
 
@@ -244,6 +258,27 @@ static enum outcome park_process(struct supervisor *s, uint32_t process)
 	return all;
 }
 
+enum { DEATH_MS = 30000 };
+
+/*
+ * A parked thread has the program's registers, so it cannot continue under the engine. The kernel
+ * kills it as soon as its process begins to dump core. One that is still stopped belongs to a
+ * process that asked and did not die: end it.
+ */
+static void end_the_undead(struct supervisor *s)
+{
+	for (unsigned i = 0; i < s->n_parking; i++) {
+		const struct parking *k = &s->parking[i];
+
+		if (!k->parked || now_ms() - k->parked_ms < DEATH_MS ||
+		    state_of(k->pid, k->tid) != 't')
+			continue;
+		note_reason(s,
+			    "a process did not die of the signal that it reported, and was ended");
+		syscall(SYS_tgkill, k->pid, k->tid, SIGKILL);
+	}
+}
+
 /* Answer processes that ask before they die. */
 void park_threads(struct supervisor *s)
 {
@@ -261,4 +296,5 @@ void park_threads(struct supervisor *s)
 				 __ATOMIC_RELEASE);
 		syscall(SYS_futex, &p->dying, FUTEX_WAKE, 1, NULL, NULL, 0);
 	}
+	end_the_undead(s);
 }

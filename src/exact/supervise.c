@@ -297,6 +297,9 @@ void supervise(const struct launch *l)
 				on_end(&s, pid, status, &usage);
 		childless = pid < 0 && errno == ECHILD;
 		look_for_damage(&s);
+		if (s.damaged)
+			/* Processes of the command must not wait for answers. */
+			__atomic_store_n(&s.b->gone, 1, __ATOMIC_SEQ_CST);
 		if (!s.damaged) {
 			watch_execs(&s);
 			park_threads(&s);

@@ -49,7 +49,8 @@ struct supervisor {
 		pid_t tid, pid;
 		uint32_t process;
 		bool parked;
-		uint64_t told_ms; /* when it was last interrupted */
+		uint64_t told_ms;   /* when it was last interrupted */
+		uint64_t parked_ms; /* when it was parked */
 		/* threads of processes that die, to show their own state in the core: park.c */
 	} * parking;
 	unsigned n_parking;
@@ -70,7 +71,7 @@ void pass_on(pid_t tid, int stop);
 enum looks { LOOK_FOR_ENDED, LOOK_FOR_KILLED, ALL_GONE /* no process is left */ };
 void look_at_death(struct supervisor *s, pid_t pid, int sig);
 unsigned sweep(struct supervisor *s, enum looks looks);
-bool has_ended(pid_t tid); /* or is a zombie */
+bool has_ended(pid_t tid); /* or is a zombie, or dies */
 struct exact_left look_at_left(struct shared_state *b);
 void fold_threads(struct supervisor *s, uint32_t process);
 uint32_t lineage_of(const struct process *p);

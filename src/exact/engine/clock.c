@@ -139,7 +139,7 @@ static int64_t begin_of(uint64_t clock)
 	case CLOCK_REALTIME_COARSE:
 	case CLOCK_REALTIME_ALARM:
 	case CLOCK_TAI:
-		return shared_clock()->start;
+		return eng.clock_start;
 	case CLOCK_MONOTONIC:
 	case CLOCK_MONOTONIC_RAW:
 	case CLOCK_MONOTONIC_COARSE:
@@ -221,7 +221,7 @@ static bool get_time(struct thread *t)
 static void get_time_of_day(struct thread *t)
 {
 	const uint64_t *r = t->regs;
-	int64_t now = shared_clock()->start + clock_now(t);
+	int64_t now = eng.clock_start + clock_now(t);
 	uint64_t no_zone = 0;
 
 	if (r[RSI] && copy_bytes((void *)r[RSI], &no_zone, 8) != 8) {
@@ -233,7 +233,7 @@ static void get_time_of_day(struct thread *t)
 
 static void get_seconds(struct thread *t)
 {
-	int64_t now = (shared_clock()->start + clock_now(t)) / NS;
+	int64_t now = (eng.clock_start + clock_now(t)) / NS;
 	uint64_t to = t->regs[RDI];
 
 	finish(t, to && copy_bytes((void *)to, &now, 8) != 8 ? -EFAULT : now);
@@ -320,15 +320,15 @@ static void put_path(char *p, int32_t pid, int32_t tid, const char *rest)
 static bool reads_own_pipe(int32_t pid, int32_t tid, uint32_t fd)
 {
 	const struct virtual_clock *c = shared_clock();
+	const uint32_t n = __atomic_load_n(&c->n_pipes, __ATOMIC_RELAXED);
 	char path[96], rest[24];
 	struct stat st;
 
 	*put_number(rest, "/fd/", fd) = 0;
 	put_path(path, pid, tid, rest);
-	if (c->n_pipes > CLOCK_PIPES || sys(__NR_stat, path, &st) < 0 ||
-	    (st.st_mode & 0170000) != 0010000)
+	if (n > CLOCK_PIPES || sys(__NR_stat, path, &st) < 0 || (st.st_mode & 0170000) != 0010000)
 		return false;
-	for (uint32_t i = 0; i < c->n_pipes; i++)
+	for (uint32_t i = 0; i < n && i < CLOCK_PIPES; i++)
 		if (c->pipes[i] == st.st_ino)
 			return false;
 	return true;
@@ -721,7 +721,7 @@ static bool set_timer(struct thread *t)
 	now = clock_now(t);
 	/* CLOCK_REALTIME starts decades after the others. */
 	left = r[RSI] & SETTIME_ABSOLUTE
-		? value - now - (value > shared_clock()->start / 2 ? shared_clock()->start : UPTIME)
+		? value - now - (value > eng.clock_start / 2 ? eng.clock_start : UPTIME)
 		: value;
 	timer_set(t, left > 0 ? left : 0, interval);
 	if (!(r[RSI] & SETTIME_ABSOLUTE))

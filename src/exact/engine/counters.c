@@ -208,12 +208,16 @@ unsigned counter_apart(const struct block_facts *f)
 
 static void put_free(unsigned i)
 {
-	const struct block_facts *f = facts_of(eng.process->lineage, i);
-	uint64_t hash = hash_of(f);
-	uint32_t kind = known_kind(f, hash);
+	const struct block_facts f = *facts_of(eng.process->lineage, i);
+	uint64_t hash = hash_of(&f);
+	uint32_t kind = known_kind(&f, hash);
 
-	if (!kind)
-		kind = know(kind_numbers(eng.process->lineage)[i], hash);
+	if (!kind) {
+		kind = __atomic_load_n(&kind_numbers(eng.process->lineage)[i], __ATOMIC_RELAXED);
+		if (kind >= COUNTERS_MAX)
+			refuse_overwritten();
+		know(kind, hash);
+	}
 	next[i] = heads[kind];
 	heads[kind] = i;
 	n_free++;

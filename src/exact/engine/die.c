@@ -71,13 +71,12 @@ void die(struct thread *t, int sig, const struct info *info, struct context *c)
 	files_unchanged(0, ~0ull);
 	if (p->threads > 1 && leaves_core()) {
 		int32_t nobody = 0;
+		bool first = __atomic_compare_exchange_n(&p->dying_tid, &nobody, t->tid, false,
+							 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 
-		if (!__atomic_compare_exchange_n(&p->dying_tid, &nobody, t->tid, false,
-						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-			wait_and_park(t, c);
+		if (!first && wait_and_park(t, c))
 			return;
-		}
-		alone = park_others(t, sig);
+		alone = first && park_others(t, sig);
 	}
 	/* the supervisor takes an unannounced death for an engine failure */
 	p->ending = (uint32_t)sig;

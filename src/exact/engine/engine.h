@@ -129,6 +129,13 @@ struct engine {
 	struct shared_state *shared;
 	struct process *process;
 	uint32_t mode;
+	/*
+	 * Copies of the shared state's, made at the program's start: they do not change during a
+	 * run, but any process of the command can overwrite them there.
+	 */
+	int32_t supervisor;
+	struct every every;
+	int64_t clock_start, clock_real_start;
 	volatile uint32_t lock;
 
 	struct block *blocks;
@@ -250,6 +257,7 @@ void lock(void);
 void unlock(void);
 void refuse(const char *why, uint64_t at) __attribute__((noreturn));
 void refuse_wrong(const char *why, uint64_t at) __attribute__((noreturn));
+void refuse_overwritten(void) __attribute__((noreturn));
 void note_wrong(struct process *p, const char *why, uint64_t at);
 void note_uncounted(struct process *p, const char *why);
 void futex_wait(volatile uint32_t *word, uint32_t value, int ms);
@@ -488,7 +496,9 @@ bool insn_copied(const struct insn *in);
 #define NEVER (INT64_MAX / 4) /* more than will ever be executed before the next sample */
 
 /* sample_period.c, sample.c, address.c: samples every N instructions. */
+void period_begin(void);
 void period_first(struct thread *t);
+void period_check(const struct thread *t);
 bool period_counts(const struct block *b);
 bool period_run_out(const struct thread *t);
 int64_t period_gap(struct thread *t, unsigned event);
@@ -566,7 +576,7 @@ bool park_others(struct thread *t, int sig);
 void park_here(struct thread *t, struct context *c);
 void come_out(struct thread *t, const struct info *info, struct context *c);
 void come_out_later(struct thread *t, struct context *c);
-void wait_and_park(struct thread *t, struct context *c);
+bool wait_and_park(struct thread *t, struct context *c);
 bool leaves_core(void);
 void die(struct thread *t, int sig, const struct info *info, struct context *c);
 void force_signal(struct thread *t, int sig, const struct info *info, bool fatal);
@@ -639,20 +649,38 @@ static inline size_t code_room(uint64_t pc)
 	return pc % PAGE <= PAGE - INSN_ROOM ? INSN_ROOM : room_at_end(pc, r);
 }
 
+/*
+ * Entries of the shared state's lists. Any process of the command can overwrite an index that is
+ * stored there: one that is out of range leads to entry 0.
+ */
 static inline struct process *process_at(uint32_t i)
 {
-	return (struct process *)((uint8_t *)eng.shared + SHARED_PROCESSES) + i;
+	return (struct process *)((uint8_t *)eng.shared + SHARED_PROCESSES) +
+		(i < PROCESSES ? i : 0);
 }
 
 static inline struct thread *thread_at(uint32_t i)
 {
-	return (struct thread *)((uint8_t *)eng.shared + SHARED_THREADS + i * THREAD_STRIDE);
+	return (struct thread *)((uint8_t *)eng.shared + SHARED_THREADS +
+				 (i < THREADS ? i : 0) * THREAD_STRIDE);
+}
+
+static inline uint8_t *lineage_at(uint32_t i)
+{
+	return (uint8_t *)eng.shared + SHARED_BLOCKS + (i < LINEAGES ? i : 0) * LINEAGE_STRIDE;
 }
 
 static inline volatile uint64_t *lineage_sums(uint32_t lineage)
 {
-	return (volatile uint64_t *)((uint8_t *)eng.shared + SHARED_BLOCKS +
-				     lineage * LINEAGE_STRIDE + LINEAGE_SUMS);
+	return (volatile uint64_t *)(lineage_at(lineage) + LINEAGE_SUMS);
+}
+
+/* The number of counters of the lineage. */
+static inline uint32_t lineage_top(uint32_t lineage)
+{
+	uint32_t top = eng.shared->lineage_top[lineage < LINEAGES ? lineage : 0];
+
+	return top < COUNTERS_MAX ? top : COUNTERS_MAX;
 }
 
 static inline volatile uint64_t *counters_of(const struct thread *t)
@@ -669,8 +697,7 @@ static inline uint64_t *counters_seen(const struct thread *t)
 /* Facts, indexed by kind. */
 static inline struct block_facts *kinds_of(uint32_t lineage)
 {
-	return (struct block_facts *)((uint8_t *)eng.shared + SHARED_BLOCKS +
-				      lineage * LINEAGE_STRIDE);
+	return (struct block_facts *)lineage_at(lineage);
 }
 
 /* Kinds, indexed by counter. */
@@ -681,7 +708,10 @@ static inline uint32_t *kind_numbers(uint32_t lineage)
 
 static inline const struct block_facts *facts_of(uint32_t lineage, uint32_t counter)
 {
-	return &kinds_of(lineage)[kind_numbers(lineage)[counter] & ~COUNTER_APART];
+	uint32_t kind = __atomic_load_n(&kind_numbers(lineage)[counter], __ATOMIC_RELAXED) &
+		~COUNTER_APART;
+
+	return &kinds_of(lineage)[kind < COUNTERS_MAX ? kind : 0];
 }
 
 #pragma GCC visibility pop

@@ -97,7 +97,7 @@ static void insert(uint32_t at, int64_t real, int64_t shown)
 
 static int64_t start_of(uint32_t at)
 {
-	return at ? list()[at - 1].shown : eng.shared->clock.start;
+	return at ? list()[at - 1].shown : eng.clock_start;
 }
 
 /* The lock is held. */
@@ -111,7 +111,7 @@ static int64_t shown_for(struct thread *t, int64_t real)
 	if (at < n_times())
 		shown = before + (list()[at].shown - before) / 2;
 	else
-		shown = eng.shared->clock.start + clock_now(t);
+		shown = eng.clock_start + clock_now(t);
 	if (shown < before)
 		shown = before;
 	insert(at, real, shown);
@@ -124,7 +124,7 @@ static int64_t shown_for(struct thread *t, int64_t real)
  */
 static int64_t squeezed(int64_t real)
 {
-	int64_t first = eng.shared->clock.start - HOUR, into;
+	int64_t first = eng.clock_start - HOUR, into;
 
 	if (real <= first)
 		return real;
@@ -134,7 +134,7 @@ static int64_t squeezed(int64_t real)
 
 static int64_t stretched(int64_t shown)
 {
-	int64_t first = eng.shared->clock.start - HOUR;
+	int64_t first = eng.clock_start - HOUR;
 
 	return shown <= first ? shown : first + (shown - first) * SQUEEZE;
 }
@@ -142,7 +142,7 @@ static int64_t stretched(int64_t shown)
 /* Is the virtual start before the real one? */
 static bool starts_early(void)
 {
-	return eng.shared->clock.start - HOUR < eng.shared->clock.real_start;
+	return eng.clock_start - HOUR < eng.clock_real_start;
 }
 
 /* For a time from during the run, or one that a program set, maybe in the future. */
@@ -168,7 +168,7 @@ static void show(struct thread *t, int64_t *s, int64_t *ns)
 
 	if (*s < 0 || *s > INT64_MAX / NS / 2)
 		return;
-	if (real >= eng.shared->clock.real_start)
+	if (real >= eng.clock_real_start)
 		shown = time_of_run(t, real);
 	else if (starts_early())
 		shown = squeezed(real);
@@ -186,7 +186,7 @@ void file_times_mark(struct thread *t)
 	/* the same as a first look at this time; not needed before a file can have been written */
 	lock_times();
 	real = real_now(CLOCK_REALTIME_COARSE);
-	if (real >= eng.shared->clock.real_start)
+	if (real >= eng.clock_real_start)
 		shown_for(t, real);
 	unlock_times();
 }
@@ -250,10 +250,10 @@ static void new_stat(struct thread *t)
 static int64_t real_for(struct thread *t, int64_t shown)
 {
 	int64_t now = real_now(CLOCK_REALTIME), real;
-	int64_t clock = eng.shared->clock.start + clock_now(t);
+	int64_t clock = eng.clock_start + clock_now(t);
 	uint32_t at, n;
 
-	if (shown < eng.shared->clock.start)
+	if (shown < eng.clock_start)
 		return starts_early() ? stretched(shown) : shown;
 	lock_times();
 	n = n_times();
@@ -261,7 +261,7 @@ static int64_t real_for(struct thread *t, int64_t shown)
 	if (at < n && list()[at].shown == shown) {
 		real = list()[at].real;
 	} else {
-		int64_t low = at ? list()[at - 1].real : eng.shared->clock.real_start;
+		int64_t low = at ? list()[at - 1].real : eng.clock_real_start;
 
 		if (at < n)
 			real = low + (list()[at].real - low) / 2;

@@ -321,3 +321,9 @@ void refuse_wrong(const char *why, uint64_t at)
 	note_wrong(eng.process, why, at);
 	give_up();
 }
+
+/* The shared state contains what the engine and its supervisor never write. */
+void refuse_overwritten(void)
+{
+	refuse_wrong("a program overwrote the memory that contains its counts", 0);
+}

@@ -34,7 +34,7 @@ static void tell_own(const struct thread *t)
 /* A thread started, with its creator's name. */
 void name_born(const struct thread *t)
 {
-	if (!eng.shared->every.n_events)
+	if (!eng.every.n_events)
 		return;
 	/* a thread that sets this name finds it by its tid, or has already marked the process */
 	lock();
@@ -100,5 +100,5 @@ static bool names_other(struct thread *t)
 
 bool gives_name(struct thread *t)
 {
-	return eng.shared->every.n_events && (names_itself(t) || names_other(t));
+	return eng.every.n_events && (names_itself(t) || names_other(t));
 }

@@ -13,7 +13,8 @@
 enum {
 	WAIT_MS = 100,
 	WAITS_ALONE = 3,
-	WAITS_MAX = 50 /* a thread that cannot leave must not keep the process from dying */
+	WAITS_MAX = 50, /* a thread that cannot leave must not keep the process from dying */
+	WAITS_FOR_END = 2 * WAITS_MAX
 };
 
 static struct process *of(const struct thread *t)
@@ -97,11 +98,21 @@ void come_out_later(struct thread *t, struct context *c)
 	t->frame_mask = mask & ~BIT(sig);
 }
 
+/* Wait until the supervisor traces the thread. False: no thread ends the process after all. */
+static bool wait_for_trace(const struct thread *t)
+{
+	volatile uint32_t *park = &((struct thread *)t)->park;
+
+	for (int i = 0; i < WAITS_FOR_END && !*park && !supervisor_gone(); i++)
+		futex_wait(park, 0, WAIT_MS);
+	return *park;
+}
+
 /* The thread is asked to leave the engine, once the supervisor traces it. */
 void come_out(struct thread *t, const struct info *info, struct context *c)
 {
-	while (!t->park)
-		futex_wait(&t->park, 0, WAIT_MS);
+	if (!wait_for_trace(t))
+		return;
 	if (t->stepping) /* it leaves at the next instruction boundary */
 		return;
 	switch (locate(t, c, false)) {
@@ -119,10 +130,11 @@ void come_out(struct thread *t, const struct info *info, struct context *c)
 	}
 }
 
-/* This thread would die, too, but another one was first. */
-void wait_and_park(struct thread *t, struct context *c)
+/* This thread would die, too, but another one was first. False: that one does not die. */
+bool wait_and_park(struct thread *t, struct context *c)
 {
-	while (!t->park)
-		futex_wait(&t->park, 0, WAIT_MS);
+	if (!wait_for_trace(t))
+		return false;
 	park_here(t, c);
+	return true;
 }

@@ -144,7 +144,9 @@ void regions_first(const struct process *p)
 {
 	eng.regions = reserve(REGIONS_MAX * sizeof(struct region));
 	pages_first();
-	for (uint32_t i = 0; i < p->n_regions; i++) {
+	if (p->n_regions > EXEC_REGIONS)
+		refuse_overwritten();
+	for (uint32_t i = 0; i < p->n_regions && i < EXEC_REGIONS; i++) {
 		const struct exec_region *r = &p->regions[i];
 
 		insert(eng.n_regions,

@@ -60,7 +60,7 @@ static uint8_t *put_counts(uint8_t *p)
 /* The addresses of thread-local memory, and the current contents of the requested memory. */
 static uint8_t *put_peeks(uint8_t *p, const struct thread *t, uint64_t tsc)
 {
-	const struct every *e = &eng.shared->every;
+	const struct every *e = &eng.every;
 	uint64_t *out = (uint64_t *)p;
 
 	out[0] = 0;
@@ -152,8 +152,8 @@ static void put_operand(const struct thread *t, const struct operand *o, struct 
 static void draft_adds(struct thread *t, const struct block_facts *own, uint64_t pc,
 		       struct sample_record *r)
 {
-	if (eng.shared->every.n_events == 1 && eng.shared->every.event[0].n >= APART &&
-	    pc >= t->around.from && pc < t->around.to)
+	if (eng.every.n_events == 1 && eng.every.event[0].n >= APART && pc >= t->around.from &&
+	    pc < t->around.to)
 		memcpy(r->adds, t->around.adds, sizeof t->around.adds);
 	else
 		memcpy(r->adds, own->adds, sizeof own->adds);
@@ -167,7 +167,7 @@ static struct operand operand_of(const struct thread *t, const struct insn *in, 
 	struct operand o = { 0 };
 
 	if (which < MANY)
-		o.what = access_of(t, in, pc, eng.shared->every.event[event].class, (unsigned)which,
+		o.what = access_of(t, in, pc, eng.every.event[event].class, (unsigned)which,
 				   &o.address);
 	return o;
 }
@@ -179,7 +179,7 @@ static struct operand operand_of(const struct thread *t, const struct insn *in, 
 static void draft_operands(struct thread *t, const struct insn *in, uint64_t pc, unsigned event,
 			   uint64_t which)
 {
-	const struct every *e = &eng.shared->every;
+	const struct every *e = &eng.every;
 	struct operand *o = t->sampler[event].operand;
 
 	memset(o, 0, sizeof t->sampler[event].operand);
@@ -206,10 +206,11 @@ static void explain_operands(const struct thread *t, unsigned event, uint64_t ts
 void sample_draft(struct thread *t, const struct insn *in, uint64_t pc,
 		  const int64_t left[SAMPLE_EVENTS])
 {
-	const struct every *e = &eng.shared->every;
+	const struct every *e = &eng.every;
 	struct sample_record *r = draft_of(t);
 	struct block_facts own = { 0 };
 	uint8_t *p = (uint8_t *)(r + 1);
+	uint32_t chain, stack;
 
 	facts_add(&own, in);
 	t->drafted = 1;
@@ -235,11 +236,11 @@ void sample_draft(struct thread *t, const struct insn *in, uint64_t pc,
 		r->has |= SAMPLE_HAS_PEEKS;
 		p = put_peeks(p, t, r->tsc);
 	}
-	r->chain = callers(t, pc, (uint64_t *)p, e->chain);
-	p += r->chain * 8;
-	r->stack = (uint32_t)copy_bytes(p, (const void *)t->regs[RSP], e->stack);
-	memset(p + r->stack, 0, -r->stack & 7);
-	r->size = (uint32_t)(p - (uint8_t *)r) + ((r->stack + 7) & ~7u);
+	r->chain = chain = callers(t, pc, (uint64_t *)p, e->chain);
+	p += chain * 8;
+	r->stack = stack = (uint32_t)copy_bytes(p, (const void *)t->regs[RSP], e->stack);
+	memset(p + stack, 0, -stack & 7);
+	r->size = (uint32_t)(p - (uint8_t *)r) + ((stack + 7) & ~7u);
 }
 
 /* Wait for room for `size` bytes; false if there is no reader. */
@@ -249,9 +250,11 @@ static bool wait_for_room(struct sample_ring *r, uint32_t size)
 
 	for (;;) {
 		uint32_t moved = r->moved;
+		uint64_t used = r->head - __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE);
 
-		if (r->head + size - __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE) <=
-		    SAMPLE_BYTES_SIZE)
+		if (used > SAMPLE_BYTES_SIZE)
+			refuse_overwritten();
+		if (used + size <= SAMPLE_BYTES_SIZE)
 			return true;
 		if (e->nobody || supervisor_gone())
 			return false;
@@ -266,14 +269,17 @@ static void push(struct thread *t, const struct sample_record *record)
 	struct sample_ring *r = ring_of(t);
 	uint8_t *bytes = (uint8_t *)t + SAMPLE_BYTES;
 	uint64_t at = r->head % SAMPLE_BYTES_SIZE, first = SAMPLE_BYTES_SIZE - at;
+	uint32_t size = __atomic_load_n(&record->size, __ATOMIC_RELAXED);
 
-	if (!wait_for_room(r, record->size))
+	if (size > SAMPLE_BYTES - SAMPLE_DRAFT)
+		refuse_overwritten();
+	if (!wait_for_room(r, size))
 		return;
-	if (first > record->size)
-		first = record->size;
+	if (first > size)
+		first = size;
 	memcpy(bytes + at, record, first);
-	memcpy(bytes, (const uint8_t *)record + first, record->size - first);
-	__atomic_store_n(&r->head, r->head + record->size, __ATOMIC_RELEASE);
+	memcpy(bytes, (const uint8_t *)record + first, size - first);
+	__atomic_store_n(&r->head, r->head + size, __ATOMIC_RELEASE);
 	if (r->head - r->tail > SAMPLE_BYTES_SIZE / 2 && !eng.shared->every.waiting) {
 		eng.shared->every.waiting = 1;
 		ring();
@@ -283,7 +289,7 @@ static void push(struct thread *t, const struct sample_record *record)
 /* Take the samples of one event, until its `left` is positive again. */
 static void take_of_event(struct thread *t, unsigned event, struct sample_record *r)
 {
-	const struct every *e = &eng.shared->every;
+	const struct every *e = &eng.every;
 	struct sampler *s = &t->sampler[event];
 	uint32_t has = r->has;
 
@@ -308,13 +314,14 @@ static void take_of_event(struct thread *t, unsigned event, struct sample_record
  */
 void sample_take(struct thread *t, uint64_t next)
 {
-	const struct every *e = &eng.shared->every;
+	const struct every *e = &eng.every;
 	const struct process *p = process_at(t->process);
 	struct sample_record *r = draft_of(t);
 
 	if (!t->drafted)
 		return;
 	t->drafted = 0;
+	period_check(t);
 	if (!period_run_out(t)) {
 		t->sampling = 1; /* not retired: the sample is the next instruction that retires */
 		return;

@@ -14,7 +14,36 @@
 #include "exact/stable_id.h"
 #include "exact/engine/emit.h"
 
-enum { LEG = 0x7fffffff }; /* the upper half of `left` is 0 unless it is negative */
+enum {
+	LEG = 0x7fffffff, /* the upper half of `left` is 0 unless it is negative */
+	BELOW = 1 << 16,  /* no block, and no correction, makes `left` more negative */
+};
+
+/* What the run samples, as tare wrote it before the command started. */
+void period_begin(void)
+{
+	struct every *e = &eng.every;
+	bool fits;
+
+	if (!(eng.mode & COUNT_EVERY))
+		return;
+	*e = eng.shared->every;
+	fits = e->n_events && e->n_events <= SAMPLE_EVENTS && e->n_peek <= SAMPLE_PEEKS &&
+		e->chain <= SAMPLE_CHAIN_MAX && e->stack <= SAMPLE_STACK_MAX;
+	for (unsigned i = 0; fits && i < e->n_events; i++)
+		fits = e->event[i].n && e->event[i].n <= INT64_MAX / 2 &&
+			e->event[i].class < EXACT_CLASSES;
+	if (!fits)
+		refuse_overwritten();
+}
+
+/* A program that writes to `left` must not make a thread take samples without end. */
+void period_check(const struct thread *t)
+{
+	for (unsigned e = 0; e < eng.every.n_events; e++)
+		if (t->left[e] > LEG || t->left[e] < -BELOW)
+			refuse_overwritten();
+}
 
 void period_restart(struct thread *t, unsigned event, int64_t left)
 {
@@ -25,14 +54,14 @@ void period_restart(struct thread *t, unsigned event, int64_t left)
 /* `left` has run out, or may have, but the sample is further away. */
 static void next_legs(struct thread *t)
 {
-	for (unsigned e = 0; e < eng.shared->every.n_events; e++)
+	for (unsigned e = 0; e < eng.every.n_events; e++)
 		if (t->sampler[e].left_more)
 			period_restart(t, e, t->left[e] + t->sampler[e].left_more);
 }
 
 bool period_run_out(const struct thread *t)
 {
-	for (unsigned e = 0; e < eng.shared->every.n_events; e++)
+	for (unsigned e = 0; e < eng.every.n_events; e++)
 		if (t->left[e] < 0)
 			return true;
 	return false;
@@ -40,7 +69,7 @@ bool period_run_out(const struct thread *t)
 
 static unsigned amount_of(const struct block_facts *f, unsigned event)
 {
-	return f->adds[eng.shared->every.event[event].class];
+	return f->adds[eng.every.event[event].class];
 }
 
 /*
@@ -55,7 +84,7 @@ static uint64_t next_gap(uint64_t n, uint64_t *random, uint64_t *offset)
 {
 	uint64_t before = *offset;
 
-	if (!eng.shared->every.jitter)
+	if (!eng.every.jitter)
 		return n;
 	*random = stable_id_of(*random, STABLE_ID_RANDOM);
 	*offset = (*random >> 8) % n;
@@ -66,7 +95,9 @@ int64_t period_gap(struct thread *t, unsigned event)
 {
 	struct sampler *s = &t->sampler[event];
 
-	return (int64_t)next_gap(eng.shared->every.event[event].n, &s->random, &s->offset);
+	if (s->offset >= eng.every.event[event].n)
+		refuse_overwritten();
+	return (int64_t)next_gap(eng.every.event[event].n, &s->random, &s->offset);
 }
 
 /* The sum of the event's next `i` distances. */
@@ -75,7 +106,7 @@ uint64_t period_ahead(const struct thread *t, unsigned event, unsigned i)
 	uint64_t random = t->sampler[event].random, offset = t->sampler[event].offset, sum = 0;
 
 	while (i--)
-		sum += next_gap(eng.shared->every.event[event].n, &random, &offset);
+		sum += next_gap(eng.every.event[event].n, &random, &offset);
 	return sum;
 }
 
@@ -85,7 +116,7 @@ uint64_t period_ahead(const struct thread *t, unsigned event, unsigned i)
  */
 void period_first(struct thread *t)
 {
-	const struct every *e = &eng.shared->every;
+	const struct every *e = &eng.every;
 
 	if (!(eng.mode & COUNT_EVERY))
 		return;
@@ -148,7 +179,7 @@ bool period_counts(const struct block *b)
 {
 	const struct block_facts *f = facts_of(eng.process->lineage, b->counter);
 
-	for (unsigned e = 0; e < eng.shared->every.n_events; e++)
+	for (unsigned e = 0; e < eng.every.n_events; e++)
 		if (amount_of(f, e))
 			return true;
 	return false;
@@ -166,7 +197,7 @@ uint8_t *emit_period(struct arena *a, uint8_t *p, const struct block *b, bool fl
 
 	if (!flags_free)
 		p = gs_store(p, RCX, T_SCRATCH);
-	for (unsigned e = 0; e < eng.shared->every.n_events; e++) {
+	for (unsigned e = 0; e < eng.every.n_events; e++) {
 		unsigned n = amount_of(f, e);
 
 		if (!n)
@@ -200,6 +231,7 @@ void period_enter(struct thread *t)
 		memcpy(t->around.adds, f->adds, sizeof t->around.adds);
 		t->sampling = 1;
 		next_legs(t);
+		period_check(t);
 	}
 	sample_take(t, t->edge ? edge->target : t->target);
 }
@@ -221,7 +253,7 @@ static int distance(const struct thread *t, uint64_t pc, struct insn *in)
 		if (!room || !insn_decode(in, (const uint8_t *)pc, room) || !insn_copied(in))
 			return -1;
 		facts_add(&f, in);
-		for (unsigned e = 0; e < eng.shared->every.n_events; e++) {
+		for (unsigned e = 0; e < eng.every.n_events; e++) {
 			left[e] -= amount_of(&f, e);
 			sampled |= left[e] < 0;
 		}
@@ -261,7 +293,7 @@ void period_correct(struct thread *t, const struct block_facts *f, int64_t sign)
 {
 	if (!(eng.mode & COUNT_EVERY))
 		return;
-	for (unsigned e = 0; e < eng.shared->every.n_events; e++)
+	for (unsigned e = 0; e < eng.every.n_events; e++)
 		t->left[e] -= sign * amount_of(f, e);
 }
 
@@ -276,7 +308,7 @@ void period_special(struct thread *t, const struct insn *in, uint64_t pc, uint64
 	if (!period_run_out(t))
 		return;
 	facts_add(&f, in);
-	for (unsigned e = 0; e < eng.shared->every.n_events; e++)
+	for (unsigned e = 0; e < eng.every.n_events; e++)
 		before[e] = t->left[e] + amount_of(&f, e);
 	sample_draft(t, in, pc, before);
 	/* its progress is known at the next entry to the engine, which is immediate */

@@ -64,6 +64,21 @@ static bool jumps(unsigned op, uint32_t a, uint32_t b)
 	}
 }
 
+/* The kernel has validated these operands. Later a program may have overwritten them. */
+static uint32_t in_data(uint32_t at)
+{
+	if (at > sizeof(struct seccomp_data) - sizeof(uint32_t))
+		refuse_overwritten();
+	return at;
+}
+
+static uint32_t forward(uint32_t by)
+{
+	if (by >= FILTER_MAX)
+		refuse_overwritten();
+	return by;
+}
+
 /*
  * Evaluate one filter. The kernel has validated it: jumps go forward, and the last instruction
  * returns.
@@ -72,7 +87,9 @@ static uint32_t run_filter(const struct filter *f, const struct seccomp_data *da
 {
 	uint32_t a = 0, x = 0, mem[SCRATCH] = { 0 };
 
-	for (uint32_t at = 0; at < f->n; at++) {
+	const uint32_t n = __atomic_load_n(&f->n, __ATOMIC_RELAXED);
+
+	for (uint32_t at = 0; at < n && at < FILTER_MAX; at++) {
 		struct sock_filter in;
 
 		memcpy(&in, &f->code[at], sizeof in);
@@ -85,7 +102,7 @@ static uint32_t run_filter(const struct filter *f, const struct seccomp_data *da
 			uint32_t v = in.k; /* BPF_IMM */
 
 			if (BPF_MODE(in.code) == BPF_ABS)
-				memcpy(&v, (const uint8_t *)data + in.k, sizeof v);
+				memcpy(&v, (const uint8_t *)data + in_data(in.k), sizeof v);
 			else if (BPF_MODE(in.code) == BPF_LEN)
 				v = sizeof *data;
 			else if (BPF_MODE(in.code) == BPF_MEM)
@@ -106,7 +123,7 @@ static uint32_t run_filter(const struct filter *f, const struct seccomp_data *da
 			break;
 		case BPF_JMP:
 			if (BPF_OP(in.code) == BPF_JA)
-				at += in.k;
+				at += forward(in.k);
 			else
 				at += jumps(BPF_OP(in.code), a, operand) ? in.jt : in.jf;
 			break;
@@ -124,7 +141,17 @@ static uint32_t run_filter(const struct filter *f, const struct seccomp_data *da
 
 static struct filter *filter_at(uint32_t i)
 {
-	return (struct filter *)((uint8_t *)eng.shared + SHARED_FILTERS) + i;
+	return (struct filter *)((uint8_t *)eng.shared + SHARED_FILTERS) + (i < FILTERS ? i : 0);
+}
+
+/* The filter that was installed before filter `i`: it has a lower number. 0: none. */
+static uint32_t filter_before(uint32_t i)
+{
+	uint32_t before = __atomic_load_n(&filter_at(i)->before, __ATOMIC_RELAXED);
+
+	if (i >= FILTERS || before >= i)
+		refuse_overwritten();
+	return before;
 }
 
 /* The strictest of all results; of equal ones, that of the filter installed last. */
@@ -132,7 +159,7 @@ static uint32_t verdict(const struct thread *t, const struct seccomp_data *data)
 {
 	uint32_t strictest = SECCOMP_RET_ALLOW;
 
-	for (uint32_t i = t->filter; i; i = filter_at(i)->before) {
+	for (uint32_t i = t->filter; i; i = filter_before(i)) {
 		uint32_t one = run_filter(filter_at(i), data);
 
 		if ((int32_t)(one & SECCOMP_RET_ACTION_FULL) <
@@ -264,7 +291,7 @@ static void filter_drop(const struct filter *f)
  * The same filter on top of the same others is stored once in the shared state, even if many
  * processes install it.
  */
-static uint32_t filter_shared(const struct filter *f)
+static uint32_t filter_shared(const struct filter *f, uint32_t n)
 {
 	uint32_t top = eng.shared->n_filters;
 
@@ -272,9 +299,8 @@ static uint32_t filter_shared(const struct filter *f)
 		const struct filter *g = filter_at(i);
 
 		if (g != f && __atomic_load_n(&g->ready, __ATOMIC_ACQUIRE) &&
-		    g->before == f->before && g->n == f->n && g->flags == f->flags &&
-		    g->by_prctl == f->by_prctl &&
-		    !memcmp(g->code, f->code, f->n * sizeof f->code[0]))
+		    g->before == f->before && g->n == n && g->flags == f->flags &&
+		    g->by_prctl == f->by_prctl && !memcmp(g->code, f->code, n * sizeof f->code[0]))
 			return i;
 	}
 	return 0;
@@ -300,7 +326,7 @@ static long set_filter(struct thread *t, uint64_t at, uint64_t flags, bool by_pr
 {
 	struct sock_fprog prog;
 	struct filter *f;
-	uint32_t number;
+	uint32_t number, n;
 	long ret;
 
 	if (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER)
@@ -314,18 +340,18 @@ static long set_filter(struct thread *t, uint64_t at, uint64_t flags, bool by_pr
 	f = filter_new(t->target);
 	f->ready = 0;
 	f->before = t->filter;
-	f->n = prog.len < BPF_MAXINSNS ? prog.len : 0;
+	f->n = n = prog.len < BPF_MAXINSNS ? prog.len : 0;
 	f->flags = (uint32_t)flags;
 	f->by_prctl = by_prctl;
 	f->allow_all = ALLOW_ALL;
 	ret = -EFAULT;
-	if (copy_bytes(f->code, prog.filter, f->n * sizeof f->code[0]) == f->n * sizeof f->code[0])
-		ret = f->n ? give_to_kernel(f, &f->allow_all, f->n + 1) : -EINVAL;
+	if (copy_bytes(f->code, prog.filter, n * sizeof f->code[0]) == n * sizeof f->code[0])
+		ret = n ? give_to_kernel(f, &f->allow_all, n + 1) : -EINVAL;
 	if (ret) { /* positive: the tid of a thread that could not be synchronised */
 		filter_drop(f);
 		return ret;
 	}
-	number = filter_shared(f);
+	number = filter_shared(f, n);
 	if (number) {
 		filter_drop(f);
 	} else {
@@ -374,10 +400,12 @@ bool seccomp_call(struct thread *t)
 void seccomp_for_real(struct thread *t)
 {
 	for (uint32_t last = 0; t->filter && last != t->filter;) {
-		uint32_t i = t->filter;
+		uint32_t i = t->filter, before;
 
-		while (filter_at(i)->before != last)
-			i = filter_at(i)->before;
+		while ((before = filter_before(i)) != last && before)
+			i = before;
+		if (before != last)
+			refuse_overwritten();
 		if (give_to_kernel(filter_at(i), filter_at(i)->code, filter_at(i)->n) < 0)
 			refuse("a seccomp filter cannot be passed on to a program that runs uncounted",
 			       0);

@@ -7,12 +7,12 @@
 
 void thread_sums(struct thread *t, int64_t out[EXACT_CLASSES])
 {
-	uint32_t lineage = process_at(t->process)->lineage, top = eng.shared->lineage_top[lineage];
+	uint32_t lineage = process_at(t->process)->lineage, top = lineage_top(lineage);
 	const volatile uint64_t *now = counters_of(t);
 	uint64_t *before = counters_seen(t);
 
 	t->has_seen = 1;
-	for (uint32_t i = 0; i < top && i < COUNTERS_MAX; i++) {
+	for (uint32_t i = 0; i < top; i++) {
 		int64_t moved = (int64_t)(now[i] - before[i]);
 
 		if (!moved)

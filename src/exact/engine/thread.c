@@ -27,7 +27,7 @@ void ring(void)
 
 bool supervisor_gone(void)
 {
-	return eng.shared->gone || sys(__NR_kill, eng.shared->supervisor, 0) == -ESRCH;
+	return eng.shared->gone || sys(__NR_kill, eng.supervisor, 0) == -ESRCH;
 }
 
 /*
@@ -104,28 +104,30 @@ struct thread *thread_new(struct process *p, uint64_t stable_id)
 static void fold(struct thread *t)
 {
 	struct process *p = process_at(t->process);
-	uint32_t top = eng.shared->lineage_top[p->lineage];
-	const struct block_facts *kinds = kinds_of(p->lineage);
-	const uint32_t *numbers = kind_numbers(p->lineage);
+	const uint32_t lineage = __atomic_load_n(&p->lineage, __ATOMIC_RELAXED),
+		       top = lineage_top(lineage), *numbers = kind_numbers(lineage);
+	const struct block_facts *kinds = kinds_of(lineage);
 	volatile uint64_t *c = counters_of(t);
 	int64_t sums[EXACT_CLASSES] = { 0 },
 		few[KINDS_FEW] = { 0 }; /* by class; executions, by kind */
 	uint64_t check;
 
 	for (uint32_t i = 0; i < top; i++) {
-		uint32_t kind = numbers[i] & ~COUNTER_APART;
+		uint32_t kind = __atomic_load_n(&numbers[i], __ATOMIC_RELAXED) & ~COUNTER_APART;
 		uint64_t n = c[i];
 
 		if (t->has_seen)
 			counters_seen(t)[i] = 0;
 		if (!n)
 			continue;
+		if (kind >= COUNTERS_MAX)
+			refuse_overwritten();
 		if (kind < KINDS_FEW)
 			few[kind] += (int64_t)n;
 		else
 			facts_times(sums, &kinds[kind], (int64_t)n);
 		if (eng.mode & COUNT_PROFILE)
-			__atomic_fetch_add(&lineage_sums(p->lineage)[i], n, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&lineage_sums(lineage)[i], n, __ATOMIC_RELAXED);
 		c[i] = 0;
 	}
 	for (uint32_t i = 0; i < KINDS_FEW; i++)
@@ -176,9 +178,10 @@ static void fold_and_leave(struct thread *t)
 {
 	struct process *p = process_at(t->process);
 
-	for (;;) {
+	for (int i = 0;; i++) {
 		__atomic_fetch_add(&p->folding, 1, __ATOMIC_SEQ_CST);
-		if (!__atomic_load_n(&p->hold_folds, __ATOMIC_SEQ_CST))
+		/* a thread that holds them for longer does not end the process */
+		if (i == HOLD_WAITS || !__atomic_load_n(&p->hold_folds, __ATOMIC_SEQ_CST))
 			break;
 		__atomic_fetch_sub(&p->folding, 1, __ATOMIC_SEQ_CST);
 		futex_wait(&p->hold_folds, 1, 1);
@@ -615,6 +618,9 @@ struct thread *engine_first(struct process *p, struct shared_state *shared, uint
 	eng.shared = shared;
 	eng.process = p;
 	eng.mode = p->mode;
+	eng.supervisor = shared->supervisor;
+	eng.clock_start = shared->clock.start;
+	eng.clock_real_start = shared->clock.real_start;
 	eng.image = p->image;
 	eng.image_size = p->image_size;
 	eng.space = p->serial;
@@ -626,6 +632,7 @@ struct thread *engine_first(struct process *p, struct shared_state *shared, uint
 	own_add(p->shared_at, p->shared_size);
 	own_add(p->image, p->image_size);
 	eng.next_place = p->tables_at;
+	period_begin();
 	regions_first(p);
 	cache_first();
 	emit_tail();
