@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include "base/clock.h"
+#include "base/process.h"
 #include "exact/samples_read.h"
 #include "exact/cpus.h"
 #include "exact/isa.h"
@@ -1020,6 +1021,12 @@ size_t exact_threads(struct exact *x, struct exact_thread *out, size_t n)
 			r.torn |= !adds_up(x, out, found);
 	} while (in_motion(x, &r));
 	return x->damaged ? 0 : found;
+}
+
+void exact_signalled(const struct exact *x, int number)
+{
+	if (x->supervisor > 0 && process_state(NULL, x->supervisor) == 'T')
+		kill(x->supervisor, number == SIGKILL ? SIGKILL : SIGCONT);
 }
 
 void exact_close(struct exact *x)

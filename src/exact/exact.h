@@ -445,6 +445,12 @@ bool exact_effects(const uint8_t *code, size_t size, struct exact_effects *out);
  */
 int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tare_error *err);
 
+/*
+ * Signal `number` was sent to the command. A supervisor that something has stopped would not report
+ * the command's end: continue it, or, after SIGKILL, end it. Then the counts are lost.
+ */
+void exact_signalled(const struct exact *x, int number);
+
 /* Free x. A command that still runs continues uncounted. NULL is allowed. */
 void exact_close(struct exact *x);
 

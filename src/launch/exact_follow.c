@@ -85,7 +85,7 @@ static int wait_for_end(struct handing *h, struct follow *f, struct tare_error *
 		out->enough = ret == 0 && !h->failed && plan->enough && plan->enough(plan->with);
 		ending = out->timed_out || out->enough;
 		if (ending)
-			signal_send(f->child.pid, SIGTERM);
+			launch_signal(f->plan->launcher, &f->child, SIGTERM);
 		if (ending && plan->who.kills)
 			grace_ask(&f->grace);
 	}
@@ -149,7 +149,7 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out,
 			struct pollfd fd = { .fd = follow_wake_fd(&f), .events = POLLIN };
 
 			if (ret < 0)
-				signal_send(f.child.pid, SIGTERM);
+				launch_signal(f.plan->launcher, &f.child, SIGTERM);
 			poll(&fd, 1, LOOK_MS);
 			follow_ended(&f);
 			late = launched_samples(&f.child, each, &h, &also);

@@ -116,7 +116,7 @@ static bool take_signal(struct follow *f, const struct signal_seen *s)
 	f->by_signal = s->number;
 	f->asked_to_stop++;
 	if (f->child.pid && s->hand_on)
-		signal_send(f->child.pid, s->number);
+		launch_signal(f->plan->launcher, &f->child, s->number);
 	if (f->plan->kills)
 		grace_ask(&f->grace);
 	return !f->child.pid;
@@ -139,7 +139,7 @@ bool follow_ended(struct follow *f)
 	for (struct signal_seen s; signals_next(&f->signals, &s);)
 		ending |= take_signal(f, &s);
 	if (f->child.pid && clock_now_ns() >= grace_end_ns(&f->grace)) {
-		signal_send(f->child.pid, SIGKILL);
+		launch_signal(f->plan->launcher, &f->child, SIGKILL);
 		f->grace = (struct grace){ 0 };
 	}
 	reap(f);
@@ -175,7 +175,7 @@ void follow_end(struct follow *f)
 
 	if (!f->released || !f->child.pid)
 		return;
-	signal_send(f->child.pid, SIGTERM);
+	launch_signal(f->plan->launcher, &f->child, SIGTERM);
 	while (f->child.pid && f->asked_to_stop < patience) {
 		struct pollfd fds[2] = { { .fd = f->signals.fd, .events = POLLIN },
 					 { .fd = follow_wake_fd(f), .events = POLLIN } };

@@ -13,6 +13,7 @@
 #include "base/program.h"
 #include "exact/isa.h"
 #include "launch/launch.h"
+#include "launch/signals.h"
 #include "launch/launch_fix.h"
 
 static void __attribute__((noreturn))
@@ -209,6 +210,13 @@ static void give_up(struct launched *l)
 	l->pid = 0;
 	serve_end(l->own);
 	l->own = NULL;
+}
+
+void launch_signal(const struct launcher *launcher, const struct launched *l, int number)
+{
+	signal_send(l->pid, number);
+	if (launcher->signalled)
+		launcher->signalled(l, number);
 }
 
 const struct launcher launch_plain = {

@@ -62,6 +62,11 @@ struct launcher {
 	 */
 	int (*release)(struct launched *l, char *const argv[], const struct launch_signals *sig,
 		       struct tare_error *err);
+	/*
+	 * After `number` was sent to the command, which does not reach a process between it and
+	 * tare. NULL: there is none.
+	 */
+	void (*signalled)(const struct launched *l, int number);
 	/* A descriptor to poll for the command's end, or -1: wait for SIGCHLD. */
 	int (*wake_fd)(const struct launched *l);
 	/* 1 once the command has ended and was reaped; else 0. */
@@ -80,6 +85,9 @@ int launch_not_executed(const char *command, int code, struct tare_error *err);
 
 /* Sets isa_model of `f` as launch_exact will, before a command is prepared. */
 int launch_choose_isa(struct determinism *f, struct tare_error *err);
+
+/* Sends a signal to the command, see signal_send(). */
+void launch_signal(const struct launcher *launcher, const struct launched *l, int number);
 
 extern const struct launcher launch_plain; /* fork and exec */
 extern const struct launcher launch_exact; /* under the exact engine */

@@ -113,6 +113,14 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 	return 0;
 }
 
+static void signalled(const struct launched *l, int number)
+{
+	const struct exact_run *run = l->own;
+
+	if (run->engine)
+		exact_signalled(run->engine, number);
+}
+
 static int wake_fd(const struct launched *l)
 {
 	const struct exact_run *run = l->own;
@@ -255,6 +263,7 @@ const struct launcher launch_exact = {
 	.late = true,
 	.prepare = prepare,
 	.release = release,
+	.signalled = signalled,
 	.wake_fd = wake_fd,
 	.reap = reap,
 	.close = let_go,

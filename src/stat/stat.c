@@ -305,7 +305,7 @@ static void take_signal(struct run *r, const struct signal_seen *s)
 	r->end.by_signal = s->number;
 	r->asked_to_stop++;
 	if (r->child.pid && s->hand_on)
-		signal_send(r->child.pid, s->number);
+		launch_signal(r->plan->launcher, &r->child, s->number);
 	if (!r->child.pid)
 		r->ending = true;
 	if (r->plan->kills)
@@ -316,7 +316,7 @@ static void kill_in_time(struct run *r)
 {
 	if (!r->child.pid || clock_now_ns() < grace_end_ns(&r->grace))
 		return;
-	signal_send(r->child.pid, SIGKILL);
+	launch_signal(r->plan->launcher, &r->child, SIGKILL);
 	r->grace = (struct grace){ 0 };
 }
 
@@ -428,7 +428,7 @@ static void end_command(struct run *r, struct signals *signals)
 
 	if (!r->child.pid)
 		return;
-	signal_send(r->child.pid, SIGTERM);
+	launch_signal(r->plan->launcher, &r->child, SIGTERM);
 	if (r->plan->kills)
 		grace_ask(&r->grace);
 	while (r->child.pid && r->asked_to_stop < patience) {

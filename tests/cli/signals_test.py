@@ -232,6 +232,35 @@ def a_stopped_command_gets_it():
 
 
 
+def supervisor_of(pid):
+    """The exact engine's: a child of tare in a process group of its own."""
+    for child in children(pid):
+        with contextlib.suppress(OSError):
+            if os.getpgid(child) == child and Path(f"/proc/{child}/comm").read_text() == "tare\n":
+                return child
+    return None
+
+
+@test
+def a_stopped_supervisor_is_continued():
+    """Only it reports the end of the command: tare would wait for it in vain."""
+    if not EXACT:
+        skip("the exact engine is of x86-64")
+    for way in (["stat", "-e", "exact/instructions/"], ["record", "--engine", "exact", "-o", os.devnull], ["windows", "--engine", "exact", "-o", os.devnull]):
+        p = subprocess.Popen([TARE, *way, "--", "sh", "-c", "kill -STOP $PPID; kill -STOP $$"], stderr=subprocess.PIPE, cwd=ROOM.name, start_new_session=True)
+        try:
+            while not (supervisor_of(p.pid) and is_stopped(supervisor_of(p.pid)) and any(is_stopped(c) for c in children(supervisor_of(p.pid)))):
+                true(p.poll() is None, f"it ended early: {way}")
+                time.sleep(0.001)
+            p.terminate()
+            equal(p.wait(60), 128 + 15, str(way))
+            true(b"lost" not in p.stderr.read(), "the counts are there")
+        finally:
+            if p.poll() is None:
+                os.killpg(p.pid, signal.SIGKILL)
+                p.wait()
+
+
 # Has the FIFO of its first word open, and works until the second is there.
 ENDS = "exec 3>$0; while [ ! -e $1 ]; do :; done"
 
