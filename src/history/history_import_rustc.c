@@ -5,6 +5,7 @@
  *
  * Source: rust-lang/rustc-perf, database/schema.md and database/src/pool/sqlite.rs.
  */
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -15,6 +16,7 @@
 #include "base/library.h"
 #include "history/history_document.h"
 #include "history/history_import.h"
+#include "history/history_place.h"
 
 /* clang-format off */
 #define FUNCTIONS(F) \
@@ -72,6 +74,8 @@ static int open_file(struct reader *r)
 	if (snprintf(path, sizeof(path), "%s%s", *r->path == '/' ? "" : "./", r->path) >=
 	    (int)sizeof(path))
 		return tare_fail(r->err, ENAMETOOLONG, "the name of the file is too long");
+	if (history_place(r->path, r->err) < 0)
+		return -EACCES;
 	if (sqlite.sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
 				   NULL) != SQLITE_OK)
 		return r->db ? fail(r) : tare_fail_nomem(r->err);

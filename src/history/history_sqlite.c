@@ -22,6 +22,7 @@
 #include "base/file.h"
 #include "base/library.h"
 #include "base/num.h"
+#include "history/history_place.h"
 #include "history/history_store.h"
 
 /* clang-format off */
@@ -449,7 +450,9 @@ static int open_store(struct history_store **out, const char *where, enum histor
 	if (snprintf(path, sizeof(path), "%s%s", *where == '/' ? "" : "./", where) >=
 	    (int)sizeof(path))
 		return tare_fail(err, ENAMETOOLONG, "the name of the history is too long");
-	ret = check_file(where, access, err);
+	ret = history_place(where, err);
+	if (ret == 0)
+		ret = check_file(where, access, err);
 	s = ret == 0 ? calloc(1, sizeof(*s)) : NULL;
 	if (!s)
 		return ret < 0 ? ret : tare_fail_nomem(err);

@@ -497,6 +497,35 @@ def import_of_an_export():
 
 
 @test
+def what_others_put_beside_it():
+    """A FIFO, a link, or a file of another user in a sticky folder: refused before SQLite opens it."""
+    p = Place()
+    p.add(stat(event(1)), "--commit", "v1")
+    for ending in ("-journal", "-wal", "-shm"):
+        beside = p.path / f"h.db{ending}"
+        beside.unlink(missing_ok=True)
+        for make in (lambda: os.mkfifo(beside), lambda: beside.symlink_to("/dev/null"), lambda: beside.symlink_to("absent")):
+            make()
+            one_error(p.run("list", status=125, timeout=60), f"h.db{ending}")
+            one_error(p.run("import", "h.db", status=125, timeout=60), f"h.db{ending}")
+            beside.unlink()
+    if os.geteuid():
+        return
+    p.path.chmod(0o1777)
+    os.chown(p.path, 1, 1)
+    journal, before = p.path / "h.db-journal", p.run("list").stdout
+    journal.write_bytes(bytes(2000))
+    os.chown(journal, 65534, 65534)
+    one_error(p.run("list", status=125), "h.db-journal")
+    os.chown(journal, 0, 0)
+    equal(p.run("list").stdout, before, "its own")
+    (p.path / "h.db").rename(p.path / "other.db")
+    (p.path / "h.db").symlink_to("other.db")
+    os.chown(p.path / "h.db", 65534, 65534, follow_symlinks=False)
+    one_error(p.run("list", status=125), "h.db")
+
+
+@test
 def hostile_imports():
     p = Place()
     p.add(stat(event(1)), "--commit", "a", "--benchmark", "one")

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks a file before SQLite opens it. */
+#ifndef HISTORY_HISTORY_PLACE_H
+#define HISTORY_HISTORY_PLACE_H
+
+#include "base/error.h"
+
+/*
+ * -EACCES: `name` or a file that SQLite uses beside it was planted by another user, or is a FIFO or
+ * a link. Other errors are left for the open.
+ */
+int history_place(const char *name, struct tare_error *err);
+
+#endif
