@@ -18,6 +18,9 @@
 
 enum { LOG_BYTES_MAX = 64 << 20 };
 
+/* of numbers in messages and notes */
+static const struct style words_style = { .thousands = true };
+
 /* Of equal length, as a path is part of a build and of the stack of a run. */
 static const char *const tree_names[] = { "tree", "base" };
 
@@ -387,6 +390,7 @@ static int compare_ends(struct search *s, struct tare_error *err)
 {
 	static const char *const names[] = { "the good commit", "the bad commit" };
 	const struct bisect_state *state = s->j->state;
+	struct text good = { 0 }, bad = { 0 };
 	int ret = 0;
 
 	for (int i = 0; ret == 0 && i < BISECT_ENDS; i++)
@@ -397,11 +401,15 @@ static int compare_ends(struct search *s, struct tare_error *err)
 	s->bad = bisect_find(&state->tries, state->end[BISECT_BAD])->count;
 	if (bisect_differs(s->good, s->bad, state->threshold))
 		return 0;
-	tare_fail(err, EINVAL, "%.12s did not become slower than %.12s: %llu and %llu %s%s",
-		  state->end[BISECT_BAD], state->end[BISECT_GOOD], (unsigned long long)s->bad,
-		  (unsigned long long)s->good,
+	put_count(&good, &words_style, s->good);
+	put_count(&bad, &words_style, s->bad);
+	tare_fail(err, EINVAL, "%.12s did not become slower than %.12s: %s and %s %s%s",
+		  state->end[BISECT_BAD], state->end[BISECT_GOOD], bad.s ? bad.s : "?",
+		  good.s ? good.s : "?",
 		  is_instructions(state->event) ? "instructions" : state->event,
 		  s->bad > s->good ? ", a change below --threshold" : "");
+	text_free(&good);
+	text_free(&bad);
 	if (s->bad <= s->good)
 		tare_hint(err,
 			  "check the range and the command; tare compare --rev A..B also "
@@ -441,24 +449,39 @@ static int add_suspects(struct bisect_result *r, const struct search *s, struct 
 	return 0;
 }
 
+/* "+2,076" */
+static void put_change(char out[static 32], int64_t change)
+{
+	struct text t = { 0 };
+
+	text_put(&t, change < 0 ? "-" : "+", 1);
+	put_count(&t, &words_style, change < 0 ? 0 - (uint64_t)change : (uint64_t)change);
+	snprintf(out, 32, "%s", t.s ? t.s : "?");
+	text_free(&t);
+}
+
 /* Other commits than the one that was found changed the count, too. */
 static void tell_rest(struct bisect_result *r, const struct search *s,
 		      const struct bisect_try *step)
 {
 	const struct bisect_state *state = s->j->state;
 	int64_t before = (int64_t)(r->before - s->good), after = (int64_t)(s->bad - r->after);
+	char change[32];
 
 	if (!before && !after)
 		return;
+	put_change(change, (int64_t)(s->bad - s->good));
 	note(r,
-	     "Several commits changed the count, by %+lld in all; this is the largest step that was "
+	     "Several commits changed the count, by %s in all; this is the largest step that was "
 	     "found, and there may be a larger one between commits that were not tried",
-	     (long long)(s->bad - s->good));
+	     change);
+	put_change(change, before);
 	if (before)
-		note(r, "Before it, the change is %+lld: tare bisect %.12s..%.12s",
-		     (long long)before, state->end[BISECT_GOOD], step->parent);
+		note(r, "Before it, the change is %s: tare bisect %.12s..%.12s", change,
+		     state->end[BISECT_GOOD], step->parent);
+	put_change(change, after);
 	if (after)
-		note(r, "After it, the change is %+lld: tare bisect %.12s..%.12s", (long long)after,
+		note(r, "After it, the change is %s: tare bisect %.12s..%.12s", change,
 		     step->commit, state->end[BISECT_BAD]);
 }
 

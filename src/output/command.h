@@ -48,9 +48,9 @@ struct command {
 
 /*
  * Parse argv by self->options into `into`. Returns the index of the first word that is not an
- * option: the others follow it; words between options are moved there. On --help and --help=all
- * prints it and returns -1 with *status 0; on an error prints one line (with the nearest option) and
- * returns -1 with *status EXIT_CANNOT_MEASURE.
+ * option: the others follow it; words between options are moved there. --help and --help=all are
+ * printed, and it returns -1 with *status 0; on an error it prints one line (with the nearest
+ * option) and returns -1 with *status EXIT_CANNOT_MEASURE.
  */
 int options_parse(const struct command *self, int argc, char **argv, void *into, int *status);
 
