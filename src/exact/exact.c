@@ -450,7 +450,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 				(o->same_random ? SAME_RANDOM : 0) |
 				(o->same_readdir ? SAME_READDIR : 0) |
 				(o->turned_readdir ? TURNED_READDIR : 0) | (o->isa ? SAME_ISA : 0) |
-				(o->cpus ? SAME_CPUS : 0) | (o->same_terminal ? SAME_TERMINAL : 0),
+				(o->cpus ? SAME_CPUS : 0) | (o->turns ? SAME_TURNS : 0) |
+				(o->same_terminal ? SAME_TERMINAL : 0),
 		};
 
 		close(fds[0]);

@@ -27,7 +27,8 @@ enum {
 	EXACT_CHAIN_MAX = 127,
 	EXACT_REGISTERS = 17,
 	EXACT_PEEK_MAX = 16,
-	EXACT_EVENTS_MAX = 8
+	EXACT_EVENTS_MAX = 8,
+	EXACT_TURNS_PRIORITY = 2
 };
 
 /*
@@ -85,6 +86,12 @@ struct exact_options {
 	/* a virtual clock, with this CLOCK_REALTIME at the start, ns since 1970; 0: real clocks */
 	int64_t clock_start;
 	bool same_terminal; /* a terminal has 24 rows and 80 columns */
+	/*
+	 * one thread at a time, in the same order in each run, by SCHED_FIFO. The caller is bound
+	 * to one CPU and has SCHED_FIFO with EXACT_TURNS_PRIORITY; it may leave the CPU after the
+	 * launch, and keeps the policy until the command has ended.
+	 */
+	bool turns;
 	unsigned cpus;   /* how many CPUs it sees, at most CPUS_MAX (exact/cpu_files.h); 0: all */
 	bool aslr;       /* keep address space layout randomisation */
 	bool total_only; /* instructions only: a little faster, without taken branches */

@@ -80,7 +80,17 @@ enum {
 	SAME_CLOCK = 512,     /* a virtual clock: engine/clock.c; needs COUNT_RUNNING */
 	SAME_TERMINAL = 1024, /* a terminal has 24 rows and 80 columns */
 	SAME_CPUS = 2048,     /* the CPUs are those of the shared state's `cpu_files` */
+	/* one thread runs at a time, with SCHED_FIFO on one CPU: engine/turns.c */
+	SAME_TURNS = 4096,
 };
+
+/*
+ * With SAME_TURNS, the real-time priority of the command's threads and of the supervisor. The
+ * supervisor's is not above theirs: it reaps their processes, and the kernel's release_task() would
+ * wait actively, forever, for a thread that it preempted in the same function. Source:
+ * linux/fs/dcache.c, shrink_dcache_parent().
+ */
+enum { TURNS_PRIORITY = 1 };
 
 /*
  * What a counter adds. Many blocks add the same, so each such kind is stored once. Number 0 means
@@ -250,8 +260,9 @@ struct process {
 	/* Written by the supervisor, for the engine's first instructions. */
 	uint64_t entry, image, image_size, tables_at, shared_at, shared_size, signal_mask;
 	uint32_t mode, n_regions, filter;
-	uint64_t cpus;     /* the affinity of the thread that executed it: struct thread */
-	int32_t shared_fd; /* to be closed by the engine */
+	uint64_t cpus;             /* the affinity of the thread that executed it: struct thread */
+	uint32_t policy, priority; /* the same of its policy */
+	int32_t shared_fd;         /* to be closed by the engine */
 	struct exec_region regions[EXEC_REGIONS];
 	struct question question;
 	struct limit limits[LIMITS]; /* as set by the program, where `limited` has a bit */
@@ -425,6 +436,8 @@ struct shared_state {
 	int32_t shared_fd;        /* in the supervisor */
 	volatile int32_t command; /* its pid, once it is known */
 	volatile uint32_t gone;   /* the supervisor has stopped serving */
+	volatile uint32_t
+		turns_over; /* the command has ended: other processes no longer take turns */
 	/* core dumps are piped to a program, regardless of a process's limit on their size */
 	uint32_t cores_piped;
 	volatile uint32_t threads_top; /* thread slots ever used */

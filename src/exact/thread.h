@@ -47,6 +47,7 @@ struct thread {
 	uint64_t path;                /* hash of its path, when COUNT_PATH: path.c */
 	/* by event, when COUNT_EVERY: how many of the class come before its next sample */
 	int64_t left[SAMPLE_EVENTS];
+	int64_t turn; /* with SAME_TURNS: branches before it yields, see engine/turns.c */
 	volatile uint32_t started;
 	volatile uint32_t exec; /* enum exec_state */
 	int32_t tid;
@@ -102,6 +103,7 @@ struct thread {
 	uint64_t rseq;               /* the area it registered, or 0 */
 	uint64_t cpus;               /* with SAME_CPUS: the affinity that it set; 0: all */
 	uint32_t cpu, pad_cpu;       /* the first of them */
+	uint32_t policy, priority;   /* with SAME_TURNS: as the program set them */
 	uint64_t resume_mask;        /* set when a new thread leaves the engine */
 	uint32_t filter;             /* the last one installed or inherited, or 0 */
 	uint32_t strict;             /* seccomp's strict mode */
@@ -153,6 +155,7 @@ AT(left, T_LEFT);
 AT(in_call, T_IN_CALL);
 AT(generation, T_GENERATION);
 AT(path, T_PATH);
+AT(turn, T_TURN);
 #undef AT
 
 /* Parts of a thread's slot before its counters. */

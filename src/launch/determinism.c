@@ -42,6 +42,9 @@ const struct determinism_row determinism_rows[FIXED_ITEMS] = {
 	[FIXED_CLOCK] = { "clock",
 			  "a virtual clock, 1 ns per instruction, from 2030 on, or clock=START; exact engine only",
 			  false, NULL, true },
+	[FIXED_TURNS] = { "turns",
+			  "one thread at a time, in the same order: SCHED_FIFO on one CPU; exact engine only",
+			  false, NULL, true },
 	[FIXED_ENV] = { "env", "only the variables PATH and HOME; env=NAME:NAME keeps more", false,
 			NULL },
 };
@@ -283,6 +286,8 @@ int determinism_parse(const char *text, struct determinism *f, struct tare_error
 		now = sign == '-' ? now & ~items : now | items;
 		p = p[len] ? p + len + 1 : NULL;
 	}
+	if (now & FIXED(TURNS)) /* threads on other CPUs would not wait for their turn */
+		now |= FIXED(CPU);
 	f->set = now;
 	f->env_open = !just_some && !env_named;
 	f->named = named & now;

@@ -31,6 +31,7 @@ enum determinism_item {
 	FIXED_CPUS,        /* the number of CPUs that the command sees */
 	FIXED_TERMINAL,    /* the size of a terminal */
 	FIXED_CLOCK,       /* virtual time, by instructions */
+	FIXED_TURNS,       /* one thread at a time, in the same order; includes CPU */
 	FIXED_ITEMS,
 };
 

@@ -10,7 +10,7 @@
 #define USUAL                                                                                      \
 	(ALL &                                                                                     \
 	 ~(FIXED(CPU) | FIXED(LOCALE) | FIXED(CWD) | FIXED(BINDING) | FIXED(READDIR) |             \
-	   FIXED(ENV) | FIXED(TERMINAL) | FIXED(CLOCK)))
+	   FIXED(ENV) | FIXED(TERMINAL) | FIXED(CLOCK) | FIXED(TURNS)))
 
 static const struct {
 	int line;
@@ -58,6 +58,9 @@ static const struct {
 	{ __LINE__, "clock=now", 0, -EINVAL },
 	{ __LINE__, "clock=2026-13-01", 0, -EINVAL },
 	{ __LINE__, "clock=1979-12-31", 0, -EINVAL },
+	{ __LINE__, "turns", FIXED(TURNS) | FIXED(CPU), 0 },
+	{ __LINE__, "+turns,-cpu", USUAL | FIXED(TURNS) | FIXED(CPU), 0, true, "" },
+	{ __LINE__, "+turns,-turns", USUAL, 0, true, "" },
 	{ __LINE__, "env=", 0, -EINVAL },
 	{ __LINE__, "env=A::B", 0, -EINVAL },
 	{ __LINE__, "env=:A", 0, -EINVAL },

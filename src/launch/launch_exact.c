@@ -15,11 +15,13 @@
 #include "exact/isa.h"
 #include "launch/launch.h"
 #include "launch/launch_fix.h"
+#include "launch/turns.h"
 
 struct exact_run {
 	struct exact *engine; /* NULL until released */
 	uint64_t begun_ns;
 	struct isa_model isa; /* with FIXED(ISA) */
+	struct turns_before turns;
 };
 
 /* A model asked for by name must be had; the usual one may be missed. */
@@ -64,6 +66,7 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 	l->own = calloc(1, sizeof(struct exact_run));
 	if (!l->own)
 		return tare_fail_nomem(err);
+	((struct exact_run *)l->own)->turns.policy = -1;
 	if (determinism_tried(l->fixed) & FIXED(CLOCK))
 		determinism_clock(l->fixed);
 	return choose_isa(l->fixed, &((struct exact_run *)l->own)->isa, err);
@@ -84,6 +87,7 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 
 	run->begun_ns = clock_now_ns();
 	fix_begin(l->fixed, &before); /* the command has it from us */
+	turns_begin(l->fixed, &run->turns);
 	set = determinism_tried(l->fixed);
 	sigaction(SIGPIPE, &sig->sigpipe, &pipe_now);
 	sigaction(SIGCHLD, &sig->sigchld, &child_now);
@@ -93,6 +97,7 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 						    .same_random = set & FIXED(RANDOM),
 						    .same_readdir = set & FIXED(READDIR),
 						    .same_terminal = set & FIXED(TERMINAL),
+						    .turns = set & FIXED(TURNS),
 						    .turned_readdir = l->fixed && l->fixed->turned,
 						    .no_vdso = set & FIXED(VDSO),
 						    .clock_start = set & FIXED(CLOCK)
@@ -166,6 +171,7 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 
 	if (!run->engine || exact_wait(run->engine, 0, &end, NULL) != 1)
 		return 0;
+	turns_restore(&run->turns);
 	exact_counts(run->engine, counts,
 		     NULL); /* if this finds damage, the rest reports nothing */
 	if (exact_layout_lost(run->engine))
@@ -249,8 +255,10 @@ static void let_go(struct launched *l)
 {
 	struct exact_run *run = l->own;
 
-	if (run)
+	if (run) {
+		turns_restore(&run->turns);
 		exact_close(run->engine);
+	}
 	free(run);
 	l->own = NULL;
 	l->pid = 0;

@@ -68,13 +68,13 @@ void fix_begin(struct determinism *f, struct fix_before *before)
 		    personality((unsigned long)before->personality | ADDR_NO_RANDOMIZE) < 0)
 			determinism_miss(f, FIXED_ASLR, "%s: %s", refused, strerror(errno));
 	}
-	if (has(f, FIXED(CPU)))
+	if (has(f, FIXED(CPU) | FIXED(TURNS)))
 		begin_cpu(f, &before->cpus);
 }
 
 void fix_end(struct determinism *f, const struct fix_before *before)
 {
-	if (has(f, FIXED(CPU)))
+	if (has(f, FIXED(CPU) | FIXED(TURNS)))
 		sched_setaffinity(0, sizeof(before->cpus), &before->cpus);
 	if (has(f, FIXED(ASLR)))
 		personality((unsigned long)before->personality);

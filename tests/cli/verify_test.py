@@ -136,7 +136,7 @@ def had(verbose):
 @test
 def the_list():
     lines = [x.split(None, 2) for x in sh(TARE, "run", "--list").stdout.splitlines()]
-    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env", "isa", "cpus", "terminal", "clock"], "items")
+    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env", "isa", "cpus", "terminal", "clock", "turns"], "items")
     equal({x[1] for x in lines}, {"usual", "by", "exact"}, "kinds")
     equal([x[0] for x in lines if x[1] == "exact"], ["isa", "cpus"], "usual under the exact engine alone")
 

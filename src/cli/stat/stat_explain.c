@@ -165,7 +165,7 @@ static int begin_all(struct work *w)
 	determinism_parse("all", &every, NULL);
 	all = every.set & ~FIXED(PID) & ~FIXED(CWD) & ~FIXED(LOCALE) & ~FIXED(BINDING) &
 		~FIXED(READDIR) & ~FIXED(ENV) & ~FIXED(ISA) & ~FIXED(CPUS) & ~FIXED(TERMINAL) &
-		~FIXED(CLOCK);
+		~FIXED(CLOCK) & ~FIXED(TURNS);
 	all |= asked;
 	for (unsigned c = 0; c < LETS; c++) {
 		unsigned items = budget_causes[BUDGET_SEEN + c].items;

@@ -22,7 +22,7 @@ static uint64_t all_cpus(void)
 /* ---- affinity ---- */
 
 /* The thread with this id (0: `t`); NULL: no counted thread of this PID namespace has it. */
-static struct thread *thread_of(struct thread *t, int32_t tid)
+struct thread *counted_thread(struct thread *t, int32_t tid)
 {
 	const bool foreign = process_at(t->process)->foreign;
 
@@ -53,7 +53,7 @@ static long known(int32_t tid)
  */
 static long get_affinity(struct thread *t, int32_t tid, uint32_t size, uint64_t to)
 {
-	const struct thread *of = thread_of(t, tid);
+	const struct thread *of = counted_thread(t, tid);
 	uint64_t mask = of && of->cpus ? of->cpus : all_cpus();
 	long ret;
 
@@ -68,7 +68,7 @@ static long get_affinity(struct thread *t, int32_t tid, uint32_t size, uint64_t 
 /* For a process that is not counted, only its existence is checked. */
 static long set_affinity(struct thread *t, int32_t tid, uint32_t size, uint64_t from)
 {
-	struct thread *of = thread_of(t, tid);
+	struct thread *of = counted_thread(t, tid);
 	uint64_t mask = 0;
 
 	size = size < MASK_BYTES ? size : MASK_BYTES;

@@ -171,6 +171,7 @@ void signal_return(struct thread *t)
 {
 	struct frame f;
 
+	turn_returns(t);
 	if (copy_bytes(&f.context, (const void *)t->regs[RSP], sizeof f.context) !=
 	    sizeof f.context) {
 		struct info info = { .signo = SIGSEGV, .code = SI_KERNEL };

@@ -185,6 +185,7 @@ void dispatch(struct thread *t)
 		step_natively(t);
 		return;
 	}
+	turn_enter(t);
 	if (eng.mode & COUNT_EVERY)
 		period_enter(t);
 	lock();

@@ -19,6 +19,7 @@ uint8_t *jump_to(struct arena *a, uint8_t *p, unsigned condition, uint64_t targe
 uint8_t *jump_back(struct arena *a, uint8_t *p, unsigned condition, struct block *b);
 uint8_t *emit_bucket_jump(uint8_t *p);
 uint8_t *jump_out(struct arena *a, uint8_t *p, unsigned condition, uint64_t target);
+uint8_t *emit_turn(struct arena *a, uint8_t *p, uint64_t pc, bool flags_free);
 uint8_t *emit_period(struct arena *a, uint8_t *p, const struct block *b, bool flags_free,
 		     bool check);
 uint8_t *emit_path(uint8_t *p, const struct insn *insns, const uint64_t *pcs, unsigned n);

@@ -68,7 +68,7 @@ struct edge {
 	uint8_t *stub;
 	uint32_t next;          /* the next edge linked to the same block */
 	uint32_t hit : 24;      /* the block with the next sample; then this is not an edge */
-	uint32_t hit_event : 8; /* the event of the sample */
+	uint32_t hit_event : 8; /* the event of the sample; or HIT_TURN, and `hit` is 0 */
 };
 
 enum {
@@ -85,6 +85,7 @@ enum {
 	MAP_ENTRY = 3,     /* length, length of its code, register displaced into T_SCRATCH */
 	MAP_HEAD = 2,      /* bytes of code before the first instruction's: see block_head() */
 	DISPLACED = 0x80,  /* flag, or-ed with the register */
+	HIT_TURN = 0xff,   /* see turns.c */
 };
 
 /* Memory that the program may execute, or could before. */
@@ -372,6 +373,17 @@ void isa_check(const struct insn *in, unsigned n);
 
 /* cpus.c */
 bool cpus_call(struct thread *t);
+struct thread *counted_thread(struct thread *t, int32_t tid);
+
+/* turns.c: one thread at a time. */
+void turn_first(struct thread *t);
+bool turn_counts(const struct insn *last);
+void turn_enter(struct thread *t);
+void turn_returns(struct thread *t);
+void turns_leave(void);
+void turns_join(void);
+void turns_child(const struct thread *parent, struct thread *child);
+bool turns_call(struct thread *t);
 
 /* terminal.c */
 bool terminal_call(struct thread *t);

@@ -241,7 +241,16 @@ void system_call(struct thread *t)
 	case __NR_getcpu:
 	case __NR_sched_getaffinity:
 	case __NR_sched_setaffinity:
-		if (!cpus_call(t))
+		if (!cpus_call(t) && !turns_call(t))
+			go(t);
+		return;
+	case __NR_sched_setscheduler:
+	case __NR_sched_setparam:
+	case __NR_sched_setattr:
+	case __NR_sched_getscheduler:
+	case __NR_sched_getparam:
+	case __NR_sched_getattr:
+		if (!turns_call(t))
 			go(t);
 		return;
 	case __NR_ioctl:

@@ -15,7 +15,7 @@
 enum { TAKEN = PROCESS_TAKEN };
 _Static_assert(PROCESS_TAKEN == (int)THREAD_TAKEN, "take() knows one");
 
-enum { WAIT_MS = 100, KINDS_FEW = 1024 };
+enum { WAIT_MS = 100, TURNS_WAIT_MS = 5000, KINDS_FEW = 1024 };
 
 #define CLEAR_SIGHAND 0x100000000ull /* CLONE_CLEAR_SIGHAND, from Linux 5.5 */
 
@@ -95,6 +95,7 @@ struct thread *thread_new(struct process *p, uint64_t stable_id)
 		.space = eng.space,
 	};
 	period_first(t);
+	turn_first(t);
 	__atomic_fetch_add(&p->threads, 1, __ATOMIC_ACQ_REL);
 	__atomic_store_n(&eng.shared->thread_states[i], THREAD_LIVE, __ATOMIC_RELEASE);
 	return t;
@@ -381,6 +382,7 @@ void fork_like(struct thread *t, long nr)
 	n->filter = t->filter;
 	n->cpus = t->cpus;
 	n->cpu = t->cpu;
+	turns_child(t, n);
 	n->clear_handlers = !!(w.flags & CLEAR_SIGHAND);
 	n->resume_mask = mask;
 	n->started = (uint32_t)(w.flags >> 8 & 1); /* CLONE_VM */
@@ -459,6 +461,8 @@ void child_start(struct thread *t)
 	t->tid = (int32_t)sys(__NR_gettid);
 	if (!p->pid && !p->foreign)
 		p->pid = (int32_t)sys(__NR_getpid);
+	if (p->foreign) /* the supervisor could not change its policy */
+		turns_leave();
 	set_alt_stack(t);
 	if (t->clear_handlers)
 		signals_cleared(t);
@@ -535,7 +539,8 @@ static bool ask_supervisor(struct thread *t)
 	t->exec = EXEC_ASKED;
 	ring();
 	while (t->exec == EXEC_ASKED) {
-		futex_wait(&t->exec, EXEC_ASKED, WAIT_MS);
+		/* with SAME_TURNS a timeout would change the order of the threads */
+		futex_wait(&t->exec, EXEC_ASKED, eng.mode & SAME_TURNS ? TURNS_WAIT_MS : WAIT_MS);
 		if (t->exec == EXEC_ASKED && supervisor_gone())
 			break;
 	}
@@ -583,6 +588,7 @@ void exec_like(struct thread *t, long nr)
 	if (!watched) {
 		limits_for_real(p);
 		set_signal_mask(t->mask);
+		turns_leave();
 		seccomp_for_real(t);
 	}
 	if (p->threads > 1)
@@ -597,6 +603,7 @@ void exec_like(struct thread *t, long nr)
 		refuse("a failed exec, after the kernel was given the program's seccomp filters",
 		       0);
 	if (!watched) {
+		turns_join();
 		limits_after_exec(p);
 		if (p->refused == REFUSED_EXEC) /* it is counted after all */
 			p->refused = REFUSED_NOT;
@@ -645,6 +652,8 @@ struct thread *engine_first(struct process *p, struct shared_state *shared, uint
 	t->target = p->entry;
 	t->filter = p->filter;
 	t->cpus = p->cpus;
+	t->policy = p->policy;
+	t->priority = p->priority;
 	t->cpu = p->cpus ? (uint32_t)__builtin_ctzll(p->cpus) : 0;
 	signals_first(t);
 	look_at_pending(t);

@@ -378,6 +378,8 @@ static void emit_block(struct draft *d)
 	const struct insn *last = &d->insns[d->n - 1];
 	int at = dead_point(d, F_ALL), n = (int)d->n, plain;
 	bool by_rcx = false, dead = true, every, path = eng.mode & COUNT_PATH;
+	/* of a loop's copies, the last one; not code that returns to the engine anyway */
+	bool turn = turn_counts(last) && !d->copies_left && !(b->flags & (B_PART | B_ONCE));
 	/* a count of 0 means that the program has not started */
 	bool first = b->pc == eng.process->entry;
 
@@ -402,6 +404,9 @@ static void emit_block(struct draft *d)
 		by_rcx = false;
 	}
 	b->count_at = (uint8_t)at;
+	if (turn)
+		p = emit_turn(d->a, p, b->pc,
+			      !(live_before(d, live_behind(d)) & F_ALL & ~(unsigned)F_CF));
 	if (every)
 		p = emit_period(d->a, p, b, dead, !(b->flags & (B_PART | B_ONCE)));
 	if (path)

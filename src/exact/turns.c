@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The scheduling policy of a command whose threads take turns (engine/turns.c). The supervisor
+ * has it, and the command and its processes inherit it.
+ */
+#include <errno.h>
+#include <sched.h>
+#include "exact/supervise.h"
+
+int turns_set(pid_t tid, int priority)
+{
+	const struct sched_param param = { .sched_priority = priority };
+	const int policy = priority ? SCHED_FIFO : SCHED_OTHER;
+
+	return sched_setscheduler(tid, policy, &param) < 0 ? -errno : 0;
+}
+
+/*
+ * What the command leaves running continues with the usual policy. Threads that are created
+ * meanwhile see turns_over, as do those of processes that are not found here.
+ */
+void turns_end(struct shared_state *b)
+{
+	b->turns_over = 1;
+	for (uint32_t i = 0; i < shared_threads(b); i++) {
+		const struct exact_thread t = thread_facts(b, i);
+		const struct process *p = shared_process(b, thread_process(b, i));
+		struct member m;
+
+		if (b->thread_states[i] != THREAD_LIVE || member_open(&m, p->pid, t.tid) < 0)
+			continue;
+		if (member_has(&m, t.tid))
+			turns_set(t.tid, 0);
+		member_close(&m);
+	}
+	turns_set(0, 0);
+}
