@@ -39,10 +39,7 @@ static void counters(struct json *j, const struct bench_result *r)
 		json_string(j, "event", k->name);
 		json_string(j, "quality", bench_quality(k));
 		json_string(j, "how", can ? how_names[k->how] : NULL);
-		if (can)
-			json_uint(j, "set", k->set);
-		else
-			json_null(j, "set");
+		json_uint_if(j, "set", can, k->set);
 		json_uint(j, "again", k->again);
 		json_string(j, "reason", can ? NULL : k->why);
 		json_end(j);
@@ -56,14 +53,8 @@ static void variants(struct json *j, const struct bench_about *b)
 	for (size_t v = 0; v < b->plan->n_variants; v++) {
 		json_object(j, NULL);
 		json_string(j, "name", b->plan->variant[v].name);
-		if (b->result->ops[v])
-			json_uint(j, "ops", b->result->ops[v]);
-		else
-			json_null(j, "ops");
-		if (b->result->bytes[v])
-			json_uint(j, "bytes", b->result->bytes[v]);
-		else
-			json_null(j, "bytes");
+		json_uint_if(j, "ops", b->result->ops[v], b->result->ops[v]);
+		json_uint_if(j, "bytes", b->result->bytes[v], b->result->bytes[v]);
 		json_uint(j, "rounds", b->result->rounds[v] ? b->result->rounds[v] : 1);
 		json_bool(j, "own_baseline", b->result->own_baseline[v]);
 		json_end(j);
@@ -180,25 +171,13 @@ void bench_json(struct text *out, const struct bench_about *b)
 	json_uint(&j, "warmup", p->warmup);
 	json_uint(&j, "baselines", p->baselines);
 	json_string(&j, "order", p->n_variants == 1 ? "one" : p->shuffle ? "shuffled" : "abba");
-	if (p->n_variants > 1 && p->shuffle)
-		json_uint(&j, "seed", p->seed);
-	else
-		json_null(&j, "seed");
-	if (r->cpu >= 0)
-		json_int(&j, "cpu", r->cpu);
-	else
-		json_null(&j, "cpu");
+	json_uint_if(&j, "seed", p->n_variants > 1 && p->shuffle, p->seed);
+	json_int_if(&j, "cpu", r->cpu >= 0, r->cpu);
 	json_string(&j, "cold", cold_names[p->cold]);
 	json_bool(&j, "aslr", !(determinism_had(p->fixed) & FIXED(ASLR)));
 	determinism_json(&j, p->fixed);
-	if (r->clock_hz)
-		json_uint(&j, "clock_hz", r->clock_hz);
-	else
-		json_null(&j, "clock_hz");
-	if (r->clock_step > 0)
-		json_real(&j, "clock_step", r->clock_step);
-	else
-		json_null(&j, "clock_step");
+	json_uint_if(&j, "clock_hz", r->clock_hz, r->clock_hz);
+	json_real_if(&j, "clock_step", r->clock_step > 0, r->clock_step);
 	if (r->chain_adds) {
 		json_object(&j, "chain");
 		json_uint(&j, "additions", r->chain_adds);
@@ -232,10 +211,7 @@ void bench_json(struct text *out, const struct bench_about *b)
 	json_end(&j);
 	if (p->cross)
 		cross(&j, b);
-	json_array(&j, "remarks");
-	for (const char *const *remark = b->remarks; *remark; remark++)
-		json_string(&j, NULL, *remark);
-	json_end(&j);
+	json_strings(&j, "remarks", b->remarks);
 	json_end(&j);
 	json_into(out, &j);
 }

@@ -66,25 +66,6 @@ static const char *row_name(const struct bench_counter *c, char *room, size_t si
 	return room;
 }
 
-/* A paragraph, wrapped at the style's width. */
-static void put_wrapped(struct text *out, const struct style *s, const char *words)
-{
-	size_t at = 0, width = (size_t)(s->width > 120 ? 120 : s->width);
-
-	while (*words) {
-		size_t n = strcspn(words, " ");
-
-		if (at && at + 1 + n > width) {
-			text_add(out, "\n");
-			at = 0;
-		}
-		text_add(out, "%s%.*s", at ? " " : "", (int)n, words);
-		at += n + (at > 0);
-		words += n + strspn(words + n, " ");
-	}
-	text_add(out, "\n");
-}
-
 /* Constant values have all digits. */
 static void cell_value(struct grid *g, unsigned column, enum ink ink, const struct style *s,
 		       double v, bool sure)
@@ -95,14 +76,6 @@ static void cell_value(struct grid *g, unsigned column, enum ink ink, const stru
 		put_real(&t, s, v, 4);
 	else
 		put_value(&t, s, v);
-	grid_put(g, column, ink, &t);
-}
-
-static void cell_words(struct grid *g, unsigned column, enum ink ink, const char *words)
-{
-	struct text t = { 0 };
-
-	text_add(&t, "%s", words);
 	grid_put(g, column, ink, &t);
 }
 
@@ -179,9 +152,9 @@ static void heading(struct grid *g, bool bytes)
 
 	grid_row(g);
 	for (unsigned c = 0; c < BYTE; c++)
-		cell_words(g, c, INK_FAINT, words[c]);
+		grid_word(g, c, INK_FAINT, words[c]);
 	if (bytes)
-		cell_words(g, BYTE, INK_FAINT, "per byte");
+		grid_word(g, BYTE, INK_FAINT, "per byte");
 }
 
 static void variant(struct text *out, const struct bench_about *b, size_t v, const struct style *s)
@@ -230,7 +203,7 @@ static void variant(struct text *out, const struct bench_about *b, size_t v, con
 		heads = true;
 		exact += r->counter[c].how == BENCH_EXACT;
 		grid_row(&g);
-		cell_words(&g, NAME, INK_PLAIN, row_name(&r->counter[c], room, sizeof(room)));
+		grid_word(&g, NAME, INK_PLAIN, row_name(&r->counter[c], room, sizeof(room)));
 		cell_value(&g, VALUE, st->value < 0 ? INK_CAREFUL : INK_STRONG, s, st->value,
 			   st->constant);
 		cell_spread(&g, s, st, r->counter[c].quality);
@@ -396,6 +369,7 @@ static void conditions(struct text *out, const struct bench_about *b, const stru
 
 void bench_text(struct text *out, const struct bench_about *b, const struct style *s)
 {
+	const size_t width = (size_t)(s->width > 120 ? 120 : s->width);
 	struct text t = { 0 };
 
 	for (size_t v = 0; v < b->plan->n_variants; v++)
@@ -408,8 +382,8 @@ void bench_text(struct text *out, const struct bench_about *b, const struct styl
 	conditions(&t, b, s);
 	out->failed |= t.failed;
 	if (t.s)
-		put_wrapped(out, s, t.s);
+		put_in_width(out, t.s, 0, width);
 	text_free(&t);
 	for (const char *const *remark = b->remarks; *remark; remark++)
-		put_wrapped(out, s, *remark);
+		put_in_width(out, *remark, 0, width);
 }

@@ -424,10 +424,7 @@ void divergence_json(struct text *out, const struct divergence_report *r,
 
 	json_object(&j, NULL);
 	json_string(&j, "schema", "tare/diverge/1");
-	json_array(&j, "command");
-	for (char *const *a = about->argv; *a; a++)
-		json_string(&j, NULL, *a);
-	json_end(&j);
+	json_strings(&j, "command", (const char *const *)about->argv);
 	json_string(&j, "verdict", verdicts[d->verdict]);
 	json_uint(&j, "pairs", d->pairs);
 	json_uint(&j, "runs", d->runs);

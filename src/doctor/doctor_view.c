@@ -7,6 +7,7 @@
 #include <string.h>
 #include "doctor/doctor_view.h"
 #include "output/json.h"
+#include "output/style.h"
 
 enum { MARK_COLUMNS = 6, ID_COLUMNS = 16, INDENT = MARK_COLUMNS + ID_COLUMNS, NARROWEST = 60 };
 
@@ -17,28 +18,6 @@ static const struct {
 	[MARK_WARN] = { "warn", "\033[33m" },
 	[MARK_OK] = { "ok", "\033[32m" },
 };
-
-/* Breaks lines at blanks and indents continuation lines. A word longer than a line is not split. */
-static void wrapped(struct text *out, const char *words, unsigned indent, unsigned width)
-{
-	unsigned column = indent;
-
-	while (*words) {
-		size_t n = strcspn(words, " ");
-
-		if (column > indent && column + 1 + n > width) {
-			text_add(out, "\n%*s", (int)indent, "");
-			column = indent;
-		} else if (column > indent) {
-			text_put(out, " ", 1);
-			column++;
-		}
-		text_put(out, words, n);
-		column += (unsigned)n;
-		words += n + strspn(words + n, " ");
-	}
-	text_put(out, "\n", 1);
-}
 
 static const char *sudo(const struct host *h, const struct fix *x)
 {
@@ -66,7 +45,7 @@ void doctor_text(struct text *out, const struct host *h, const struct diagnosis 
 {
 	unsigned width = style.width < NARROWEST ? NARROWEST : style.width;
 
-	wrapped(out, d->sentence, 0, width);
+	put_in_width(out, d->sentence, 0, width);
 	text_put(out, "\n", 1);
 	for (unsigned i = 0; i < d->findings; i++) {
 		const struct finding *f = &d->finding[i];
@@ -74,11 +53,11 @@ void doctor_text(struct text *out, const struct host *h, const struct diagnosis 
 		text_add(out, "%s%-*s%s%-*s", style.colour ? marks[f->mark].colour : "",
 			 MARK_COLUMNS, marks[f->mark].name, style.colour ? "\033[0m" : "",
 			 ID_COLUMNS, f->id);
-		wrapped(out, f->what, INDENT, width);
+		put_in_width(out, f->what, INDENT, width);
 		if (f->mark == MARK_OK)
 			continue;
 		text_add(out, "%*s", INDENT, "");
-		wrapped(out, f->why, INDENT, width);
+		put_in_width(out, f->why, INDENT, width);
 		for (unsigned x = 0; x < f->fixes; x++)
 			remedy(out, h, &f->fix[x]);
 	}
@@ -86,18 +65,12 @@ void doctor_text(struct text *out, const struct host *h, const struct diagnosis 
 
 static void json_known(struct json *j, const char *key, long value)
 {
-	if (value == HOST_UNKNOWN)
-		json_null(j, key);
-	else
-		json_int(j, key, value);
+	json_int_if(j, key, value != HOST_UNKNOWN, value);
 }
 
 static void json_share(struct json *j, const char *key, double share)
 {
-	if (share < 0)
-		json_null(j, key);
-	else
-		json_real(j, key, share);
+	json_real_if(j, key, share >= 0, share);
 }
 
 static void json_fix(struct json *j, const struct host *h, const struct fix *x)
@@ -149,10 +122,7 @@ static void json_attempt(struct json *j, const char *event, const struct attempt
 	json_string(j, "event", event);
 	json_string(j, "outcome", outcomes[a->outcome]);
 	json_string(j, "error", a->outcome == OUTCOME_REFUSED ? strerror(a->code) : NULL);
-	if (counted)
-		json_uint(j, "count", a->count);
-	else
-		json_null(j, "count");
+	json_uint_if(j, "count", counted, a->count);
 	json_uint(j, "low", a->low);
 	json_uint(j, "high", a->high);
 	json_end(j);
@@ -196,10 +166,7 @@ static void json_machine(struct json *j, const struct host *h)
 	json_known(j, "freeze_on_smi", h->freeze_on_smi);
 	json_share(j, "steal_share", h->steal_share);
 	json_share(j, "sibling_busy", h->sibling_busy);
-	if (h->live)
-		json_bool(j, "exact_engine", h->exact_works);
-	else
-		json_null(j, "exact_engine");
+	json_bool_if(j, "exact_engine", h->live, h->exact_works);
 	json_array(j, "pmus");
 	for (unsigned i = 0; i < h->pmus; i++) {
 		const struct core_pmu *p = &h->pmu[i];

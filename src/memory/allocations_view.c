@@ -3,7 +3,6 @@
 #include <string.h>
 #include "base/path.h"
 #include "memory/allocations_view.h"
-#include "output/csv.h"
 #include "output/escape.h"
 #include "output/json.h"
 #include "output/style.h"
@@ -63,15 +62,6 @@ static void put_place(struct text *out, const struct allocations *a,
 	}
 }
 
-static void put_cell(struct grid *g, unsigned column, enum ink ink, const struct style *style,
-		     uint64_t n)
-{
-	struct text t = { 0 };
-
-	put_count(&t, style, n);
-	grid_put(g, column, ink, &t);
-}
-
 static void put_row(struct grid *g, const struct allocations_shown *s,
 		    const struct allocations_row *r, const struct style *style)
 {
@@ -79,18 +69,18 @@ static void put_row(struct grid *g, const struct allocations_shown *s,
 	struct text t = { 0 };
 
 	grid_row(g);
-	put_cell(g, COL_BYTES, s->sort == ALLOCATIONS_BYTES ? INK_STRONG : INK_PLAIN, style,
-		 r->sum.bytes);
+	grid_count(g, COL_BYTES, s->sort == ALLOCATIONS_BYTES ? INK_STRONG : INK_PLAIN, style,
+		   r->sum.bytes);
 	if (a->total.bytes)
 		text_add(&t, "%.1f %%", 100 * (double)r->sum.bytes / (double)a->total.bytes);
 	grid_put(g, COL_SHARE, INK_FAINT, &t);
-	put_cell(g, COL_COUNT, s->sort == ALLOCATIONS_COUNT ? INK_STRONG : INK_PLAIN, style,
-		 r->sum.count);
-	put_cell(g, COL_PEAK, s->sort == ALLOCATIONS_PEAK ? INK_STRONG : INK_PLAIN, style,
-		 r->sum.peak_bytes);
-	put_cell(g, COL_LIVE, s->sort == ALLOCATIONS_LIVE ? INK_STRONG : INK_PLAIN, style,
-		 r->sum.live_bytes);
-	put_cell(g, COL_LIVE_COUNT, INK_PLAIN, style, r->sum.live_count);
+	grid_count(g, COL_COUNT, s->sort == ALLOCATIONS_COUNT ? INK_STRONG : INK_PLAIN, style,
+		   r->sum.count);
+	grid_count(g, COL_PEAK, s->sort == ALLOCATIONS_PEAK ? INK_STRONG : INK_PLAIN, style,
+		   r->sum.peak_bytes);
+	grid_count(g, COL_LIVE, s->sort == ALLOCATIONS_LIVE ? INK_STRONG : INK_PLAIN, style,
+		   r->sum.live_bytes);
+	grid_count(g, COL_LIVE_COUNT, INK_PLAIN, style, r->sum.live_count);
 	put_place(&t, a, &r->at, &r->code);
 	if (r->caller.module) {
 		text_add(&t, ", called by ");
@@ -218,17 +208,15 @@ static void put_notes(struct text *out, const struct allocations_shown *s,
 void allocations_text(struct text *out, const struct allocations_shown *s,
 		      const struct style *style)
 {
-	static const char *const heads[] = { "bytes",        "",       "count",       "at peak",
-					     "live at exit", "blocks", "allocated in" };
-	struct grid g = { .columns = COLS, .drop = { COL_SHARE, COL_LIVE_COUNT }, .drops = 2 };
+	static const struct grid_column columns[COLS] = {
+		{ "bytes", true },        { "", true, 1 },          { "count", true },
+		{ "at peak", true },      { "live at exit", true }, { "blocks", true, 2 },
+		{ "allocated in", false }
+	};
+	struct grid g = grid_begin(columns, COLS);
 	size_t n = rows_shown(s);
 
 	put_head(out, s, style);
-	grid_row(&g);
-	for (unsigned i = 0; i < COLS; i++) {
-		g.right[i] = i != COL_WHERE;
-		grid_word(&g, i, INK_FAINT, heads[i]);
-	}
 	for (size_t i = 0; i < n; i++)
 		put_row(&g, s, &s->of->row[i], style);
 	if (s->of->n)
@@ -249,23 +237,15 @@ static void sum_json(struct json *j, const struct allocations_sum *sum, bool pea
 	json_uint(j, "bytes", sum->bytes);
 	json_uint(j, "freed", sum->freed);
 	json_uint(j, "largest", sum->largest);
-	if (peak) {
-		json_uint(j, "peak_count", sum->peak_count);
-		json_uint(j, "peak_bytes", sum->peak_bytes);
-	} else {
-		json_null(j, "peak_count");
-		json_null(j, "peak_bytes");
-	}
+	json_uint_if(j, "peak_count", peak, sum->peak_count);
+	json_uint_if(j, "peak_bytes", peak, sum->peak_bytes);
 	json_uint(j, "live_count", sum->live_count);
 	json_uint(j, "live_bytes", sum->live_bytes);
 }
 
 static void word_json(struct json *j, const char *key, const struct allocations *a, uint32_t number)
 {
-	if (number)
-		json_string(j, key, word(a, number));
-	else
-		json_null(j, key);
+	json_string(j, key, number ? word(a, number) : NULL);
 }
 
 static void place_json(struct json *j, const struct allocations *a,
@@ -274,10 +254,7 @@ static void place_json(struct json *j, const struct allocations *a,
 	word_json(j, "function", a, n->function);
 	word_json(j, "module", a, n->module);
 	word_json(j, "file", a, n->file);
-	if (n->file)
-		json_uint(j, "line", n->line);
-	else
-		json_null(j, "line");
+	json_uint_if(j, "line", n->file, n->line);
 }
 
 static void lacking_json(struct json *j, const char *type, uint64_t n, uint64_t at)
@@ -291,102 +268,73 @@ static void lacking_json(struct json *j, const char *type, uint64_t n, uint64_t 
 	json_end(j);
 }
 
-void allocations_json(struct text *out, const struct allocations_shown *s)
+void allocations_document(struct text *out, enum output_format format,
+			  const struct allocations_shown *s)
 {
+	static const struct table_layout rows = {
+		.rows = "rows",
+		.columns =
+			"function,module,file,line,caller=caller/function,caller_module=caller/module,"
+			"caller_file=caller/file,caller_line=caller/line,count,bytes,freed,largest,"
+			"peak_count,peak_bytes,live_count,live_bytes",
+	};
+	struct json document = document_as(format, &rows), *j = &document;
 	const struct allocations *a = s->of;
-	struct json j = { 0 };
 
-	json_object(&j, NULL);
-	json_string(&j, "schema", "tare/allocations/1");
-	json_string(&j, "path", s->path);
-	json_string(&j, "by", s->by_function ? "function" : "line");
-	json_string(&j, "sort", allocations_sort_name(s->sort));
-	json_object(&j, "total");
-	sum_json(&j, &a->total, a->processes == 1);
-	json_end(&j);
-	json_uint(&j, "mapped", a->mapped);
-	json_uint(&j, "lost", a->lost);
-	json_bool(&j, "damaged", a->damaged);
-	json_array(&j, "undecoded");
-	lacking_json(&j, "bytes", a->recording.blocks_lacking.damaged,
+	json_object(j, NULL);
+	json_string(j, "schema", "tare/allocations/1");
+	json_string(j, "path", s->path);
+	json_string(j, "by", s->by_function ? "function" : "line");
+	json_string(j, "sort", allocations_sort_name(s->sort));
+	json_object(j, "total");
+	sum_json(j, &a->total, a->processes == 1);
+	json_end(j);
+	json_uint(j, "mapped", a->mapped);
+	json_uint(j, "lost", a->lost);
+	json_bool(j, "damaged", a->damaged);
+	json_array(j, "undecoded");
+	lacking_json(j, "bytes", a->recording.blocks_lacking.damaged,
 		     a->recording.blocks_lacking.damaged_at);
-	lacking_json(&j, "blocks", a->recording.blocks_lacking.missing,
+	lacking_json(j, "blocks", a->recording.blocks_lacking.missing,
 		     a->recording.blocks_lacking.missing_at);
-	json_end(&j);
-	json_array(&j, "processes");
+	json_end(j);
+	json_array(j, "processes");
 	for (size_t i = 0; i < a->processes; i++) {
 		const struct allocations_process *p = &a->process[i];
 
-		json_object(&j, NULL);
-		json_uint(&j, "pid", p->pid);
-		json_string(&j, "comm", comm_of(a, p));
-		json_uint(&j, "program", p->program);
-		sum_json(&j, &p->sum, true);
-		json_uint(&j, "peak_ns", p->peak_ns);
-		json_uint(&j, "unmatched", p->unmatched);
-		json_end(&j);
+		json_object(j, NULL);
+		json_uint(j, "pid", p->pid);
+		json_string(j, "comm", comm_of(a, p));
+		json_uint(j, "program", p->program);
+		sum_json(j, &p->sum, true);
+		json_uint(j, "peak_ns", p->peak_ns);
+		json_uint(j, "unmatched", p->unmatched);
+		json_end(j);
 	}
-	json_end(&j);
-	json_uint(&j, "rows_in_all", a->n);
-	json_array(&j, "rows");
+	json_end(j);
+	json_uint(j, "rows_in_all", a->n);
+	json_array(j, "rows");
 	for (size_t i = 0; i < rows_shown(s); i++) {
 		const struct allocations_row *r = &a->row[i];
 
-		json_object(&j, NULL);
-		place_json(&j, a, &r->at);
-		if (r->at.function)
-			json_null(&j, "offset");
-		else
-			json_uint(&j, "offset", r->code.offset);
+		json_object(j, NULL);
+		place_json(j, a, &r->at);
+		json_uint_if(j, "offset", !r->at.function, r->code.offset);
 		if (r->caller.module) {
-			json_object(&j, "caller");
-			place_json(&j, a, &r->caller);
-			json_end(&j);
+			json_object(j, "caller");
+			place_json(j, a, &r->caller);
+			json_end(j);
 		} else {
-			json_null(&j, "caller");
+			json_null(j, "caller");
 		}
-		sum_json(&j, &r->sum, true);
-		json_end(&j);
+		sum_json(j, &r->sum, true);
+		json_end(j);
 	}
-	json_end(&j);
-	json_array(&j, "notes");
+	json_end(j);
+	json_array(j, "notes");
 	for (size_t i = 0; i < a->recording.n_notes; i++)
-		json_string(&j, NULL, a->recording.note[i]);
-	json_end(&j);
-	json_end(&j);
-	json_into(out, &j);
-}
-
-/* ---- csv ---- */
-
-static void place_csv(struct text *out, const struct allocations *a,
-		      const struct memory_samples_name *n)
-{
-	csv_field(out, word(a, n->function), ',');
-	csv_field(out, word(a, n->module), ',');
-	csv_field(out, word(a, n->file), ',');
-	if (n->file)
-		text_add(out, "%u", n->line);
-	text_add(out, ",");
-}
-
-void allocations_csv(struct text *out, const struct allocations_shown *s)
-{
-	const struct allocations *a = s->of;
-
-	text_add(
-		out,
-		"function,module,file,line,caller,caller_module,caller_file,caller_line,count,bytes,freed,largest,peak_count,peak_bytes,live_count,live_bytes\n");
-	for (size_t i = 0; i < rows_shown(s); i++) {
-		const struct allocations_row *r = &a->row[i];
-
-		place_csv(out, a, &r->at);
-		place_csv(out, a, &r->caller);
-		text_add(out,
-			 "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-			 ",%" PRIu64 ",%" PRIu64 "\n",
-			 r->sum.count, r->sum.bytes, r->sum.freed, r->sum.largest,
-			 r->sum.peak_count, r->sum.peak_bytes, r->sum.live_count,
-			 r->sum.live_bytes);
-	}
+		json_string(j, NULL, a->recording.note[i]);
+	json_end(j);
+	json_end(j);
+	json_into(out, j);
 }

@@ -6,6 +6,7 @@
 #define MEMORY_ALLOCATIONS_VIEW_H
 
 #include "memory/allocations.h"
+#include "output/csv.h"
 #include "output/style.h"
 
 struct allocations_shown {
@@ -19,7 +20,7 @@ struct allocations_shown {
 
 void allocations_text(struct text *out, const struct allocations_shown *s,
 		      const struct style *style);
-void allocations_json(struct text *out, const struct allocations_shown *s);
-void allocations_csv(struct text *out, const struct allocations_shown *s);
+void allocations_document(struct text *out, enum output_format format,
+			  const struct allocations_shown *s);
 
 #endif

@@ -169,25 +169,6 @@ static void put_label(struct text *out, const struct memory *m, enum memory_by b
 
 /* ---- text ---- */
 
-static void cell(struct grid *g, unsigned *at, bool right, struct text *t, enum ink ink)
-{
-	g->right[*at] = right;
-	grid_put(g, *at, ink, t);
-	text_free(t);
-	*t = (struct text){ 0 };
-	(*at)++;
-	if (*at > g->columns)
-		g->columns = *at;
-}
-
-static void head(struct grid *g, unsigned *at, bool right, const char *words)
-{
-	struct text t = { 0 };
-
-	text_add(&t, "%s", words);
-	cell(g, at, right, &t, INK_FAINT);
-}
-
 /* Latency bins: 0, then one for each power of two. */
 struct bins {
 	unsigned first, last; /* bin numbers; 0: the value 0 */
@@ -215,13 +196,13 @@ static struct bins bins_of(const struct distribution *d)
 }
 
 /* The edges of the histograms below. */
-static void head_bins(struct grid *g, unsigned *at, struct bins of)
+static void head_bins(struct grid *g, struct bins of)
 {
 	struct text t = { 0 };
 
 	text_add(&t, "%" PRIu64 "..%" PRIu64, bin_from(of.first),
 		 of.last < 64 ? bin_from(of.last + 1) - 1 : UINT64_MAX);
-	cell(g, at, false, &t, INK_FAINT);
+	grid_next(g, false, INK_FAINT, &t);
 }
 
 struct by_count {
@@ -307,20 +288,19 @@ static void put_row(struct grid *g, const struct memory_shown *s, const struct m
 	const struct memory *m = s->memory;
 	const struct memory_row *all = &m->total;
 	struct text label = { 0 }, c = { 0 };
-	unsigned at = 0;
 
 	grid_row(g);
 	put_share(&c, r->samples, all->samples);
-	cell(g, &at, true, &c, INK_STRONG);
+	grid_next(g, true, INK_STRONG, &c);
 	put_count(&c, style, r->samples);
-	cell(g, &at, true, &c, INK_PLAIN);
+	grid_next(g, true, INK_PLAIN, &c);
 	put_count(&c, style, r->loads + r->updates);
-	cell(g, &at, true, &c, INK_PLAIN);
+	grid_next(g, true, INK_PLAIN, &c);
 	put_count(&c, style, r->stores + r->updates);
-	cell(g, &at, true, &c, INK_PLAIN);
+	grid_next(g, true, INK_PLAIN, &c);
 	if (all->prefetches) {
 		put_count(&c, style, r->prefetches);
-		cell(g, &at, true, &c, INK_PLAIN);
+		grid_next(g, true, INK_PLAIN, &c);
 	}
 	if (m->latency >= 0) {
 		bool has = r->latency[m->latency];
@@ -331,28 +311,28 @@ static void put_row(struct grid *g, const struct memory_shown *s, const struct m
 					  memory_percentile(r, m->latency, i ? 0.99 : 0.5));
 			else
 				text_add(&c, "-");
-			cell(g, &at, true, &c, INK_PLAIN);
+			grid_next(g, true, INK_PLAIN, &c);
 		}
 		if (has)
 			put_bins(&c, &r->latency[m->latency]->d,
 				 bins_of(&all->latency[m->latency]->d), style);
-		cell(g, &at, false, &c, INK_PLAIN);
+		grid_next(g, false, INK_PLAIN, &c);
 	}
 	if (all->placed && t->by != MEMORY_BY_LEVEL) {
 		put_places(&c, r);
-		cell(g, &at, false, &c, INK_PLAIN);
+		grid_next(g, false, INK_PLAIN, &c);
 	}
 	if (all->snoop[TARE_SNOOP_MODIFIED]) {
 		put_told(&c, r->snoop[TARE_SNOOP_MODIFIED], r->samples);
-		cell(g, &at, true, &c, INK_PLAIN);
+		grid_next(g, true, INK_PLAIN, &c);
 	}
 	if (all->translated && t->by != MEMORY_BY_TLB) {
 		put_told(&c, r->tlb[TARE_TLB_WALK], r->translated);
-		cell(g, &at, true, &c, INK_PLAIN);
+		grid_next(g, true, INK_PLAIN, &c);
 	}
 	put_label(&label, m, t->by, r);
 	escape_middle(&c, label.s ? label.s : "", label.len, LABEL_MOST);
-	cell(g, &at, false, &c, INK_PLAIN);
+	grid_next(g, false, INK_PLAIN, &c);
 	text_free(&label);
 }
 
@@ -361,29 +341,28 @@ static void put_table(struct text *out, const struct memory_shown *s, const stru
 {
 	const struct memory *m = s->memory;
 	struct grid g = { .drop = { 3, 2 }, .drops = 0 };
-	unsigned at = 0;
 	uint64_t left = 0;
 	size_t shown = s->limit && s->limit < t->n ? s->limit : t->n;
 
 	grid_row(&g);
-	head(&g, &at, true, "share");
-	head(&g, &at, true, "samples");
-	head(&g, &at, true, "loads");
-	head(&g, &at, true, "stores");
+	grid_title(&g, true, "share");
+	grid_title(&g, true, "samples");
+	grid_title(&g, true, "loads");
+	grid_title(&g, true, "stores");
 	if (m->total.prefetches)
-		head(&g, &at, true, "prefetches");
+		grid_title(&g, true, "prefetches");
 	if (m->latency >= 0) {
-		head(&g, &at, true, "p50");
-		head(&g, &at, true, "p99");
-		head_bins(&g, &at, bins_of(&m->total.latency[m->latency]->d));
+		grid_title(&g, true, "p50");
+		grid_title(&g, true, "p99");
+		head_bins(&g, bins_of(&m->total.latency[m->latency]->d));
 	}
 	if (m->total.placed && t->by != MEMORY_BY_LEVEL)
-		head(&g, &at, false, "served by");
+		grid_title(&g, false, "served by");
 	if (m->total.snoop[TARE_SNOOP_MODIFIED])
-		head(&g, &at, true, "hitm");
+		grid_title(&g, true, "hitm");
 	if (m->total.translated && t->by != MEMORY_BY_TLB)
-		head(&g, &at, true, "walks");
-	head(&g, &at, false, memory_by_name(t->by));
+		grid_title(&g, true, "walks");
+	grid_title(&g, false, memory_by_name(t->by));
 	for (size_t i = 0; i < t->n; i++)
 		if (i < shown)
 			put_row(&g, s, t, &t->row[i], style);
@@ -497,14 +476,6 @@ void memory_text(struct text *out, const struct memory_shown *s, const struct st
 
 /* ---- JSON ---- */
 
-static void json_hex(struct json *j, const char *key, uint64_t v)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%" PRIx64, v);
-	json_string(j, key, text);
-}
-
 static void json_told(struct json *j, const char *key, const uint64_t *n, size_t k,
 		      const char *(*name)(unsigned))
 {
@@ -614,10 +585,7 @@ static void json_what(struct json *j, const struct memory *m, enum memory_by by,
 		json_string(j, "module", word(m, r->is.name.module));
 		if (by != MEMORY_BY_FUNCTION) {
 			json_string(j, "file", r->is.name.file ? word(m, r->is.name.file) : NULL);
-			if (r->is.name.file)
-				json_uint(j, "line", r->is.name.line);
-			else
-				json_null(j, "line");
+			json_uint_if(j, "line", r->is.name.file, r->is.name.line);
 		}
 		if (by == MEMORY_BY_INSTRUCTION)
 			json_hex(j, "offset", r->is.code.offset);
@@ -640,10 +608,7 @@ static void json_what(struct json *j, const struct memory *m, enum memory_by by,
 		json_uint(j, "size", o->size);
 	if (by == MEMORY_BY_PAGE && r->is.key[3]) {
 		json_hex(j, "address", r->is.address);
-		if (r->is.objects)
-			json_uint(j, "objects", r->is.objects);
-		else
-			json_null(j, "objects");
+		json_uint_if(j, "objects", r->is.objects, r->is.objects);
 	}
 	if (by == MEMORY_BY_PAGE && r->is.objects > 1) {
 		struct text most = { 0 };
@@ -660,118 +625,79 @@ static void json_what(struct json *j, const struct memory *m, enum memory_by by,
 	}
 }
 
-void memory_json(struct text *out, const struct memory_shown *s, const struct memory_table *t)
+static void add_columns(struct json *j, const char *what, const char *path, const uint64_t *n,
+			size_t k, const char *(*name)(unsigned))
 {
+	char title[80];
+
+	for (unsigned i = 0; i < k; i++) {
+		snprintf(title, sizeof(title), "%s %s", what, name(i));
+		if (n[i])
+			table_column(j, title, path, name(i), "0");
+	}
+}
+
+/* Of CSV: those that have a number in any row. */
+static void columns(struct json *j, const struct memory *m, enum memory_by by)
+{
+	static const char *const counts[] = { "samples", "weight",     "loads", "stores",
+					      "updates", "prefetches", "locked" };
+	static const char *const latency[] = { "sum", "p50", "p90", "p99", "max" };
+	char title[80], path[80];
+
+	table_column(j, memory_by_name(by), "", "label", NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+		table_column(j, counts[i], "", counts[i], NULL);
+	add_columns(j, "place", "places", m->total.place, TARE_ACCESS_PLACES, place_name);
+	add_columns(j, "distance", "distances", m->total.distance, MEMORY_DISTANCES, distance_name);
+	add_columns(j, "snoop", "snoops", m->total.snoop, MEMORY_SNOOPS, snoop_name);
+	add_columns(j, "tlb", "tlbs", m->total.tlb, MEMORY_TLBS, tlb_name);
+	for (int i = 0; i < TARE_LATENCIES; i++)
+		for (size_t k = 0; m->total.latency[i] && k < ARRAY_SIZE(latency); k++) {
+			snprintf(title, sizeof(title), "%s %s", latency_name(i), latency[k]);
+			snprintf(path, sizeof(path), "latencies/%s", latency_name(i));
+			table_column(j, title, path, latency[k], NULL);
+		}
+}
+
+void memory_document(struct text *out, enum output_format format, const struct memory_shown *s,
+		     const struct memory_table *t)
+{
+	static const struct table_layout rows = { .rows = "rows", .columns = "" };
+	struct json document = document_as(format, &rows), *j = &document;
 	const struct memory *m = s->memory;
 	struct remarks remarks = remarks_of(m, &remarks_style);
-	struct json j = { 0 };
 
-	json_object(&j, NULL);
-	json_string(&j, "schema", "tare/memory/1");
-	json_string(&j, "file", s->path);
-	json_string(&j, "by", memory_by_name(t->by));
-	json_string(&j, "latency", m->latency >= 0 ? latency_name(m->latency) : NULL);
-	json_string(&j, "latency_meaning", m->latency >= 0 ? latency_meaning[m->latency] : NULL);
-	json_array(&j, "origins");
+	columns(j, m, t->by);
+	json_object(j, NULL);
+	json_string(j, "schema", "tare/memory/1");
+	json_string(j, "file", s->path);
+	json_string(j, "by", memory_by_name(t->by));
+	json_string(j, "latency", m->latency >= 0 ? latency_name(m->latency) : NULL);
+	json_string(j, "latency_meaning", m->latency >= 0 ? latency_meaning[m->latency] : NULL);
+	json_array(j, "origins");
 	for (unsigned i = 0; i < 32; i++)
 		if (m->origins >> i & 1)
-			json_string(&j, NULL, tare_access_origin_name((enum tare_access_origin)i));
-	json_end(&j);
-	if (m->last_ns > m->first_ns)
-		json_uint(&j, "duration_ns", m->last_ns - m->first_ns);
-	else
-		json_null(&j, "duration_ns");
-	json_uint(&j, "no_memory_operations", m->no_accesses);
-	json_uint(&j, "without_address", m->without_address);
-	json_uint(&j, "kernel_addresses", m->kernel_addresses);
-	json_object(&j, "total");
-	json_counts(&j, &m->total);
-	json_end(&j);
-	json_array(&j, "rows");
+			json_string(j, NULL, tare_access_origin_name((enum tare_access_origin)i));
+	json_end(j);
+	json_uint_if(j, "duration_ns", m->last_ns > m->first_ns, m->last_ns - m->first_ns);
+	json_uint(j, "no_memory_operations", m->no_accesses);
+	json_uint(j, "without_address", m->without_address);
+	json_uint(j, "kernel_addresses", m->kernel_addresses);
+	json_object(j, "total");
+	json_counts(j, &m->total);
+	json_end(j);
+	json_array(j, "rows");
 	for (size_t i = 0; i < t->n && (!s->limit || i < s->limit); i++) {
-		json_object(&j, NULL);
-		json_what(&j, m, t->by, &t->row[i]);
-		json_counts(&j, &t->row[i]);
-		json_end(&j);
+		json_object(j, NULL);
+		json_what(j, m, t->by, &t->row[i]);
+		json_counts(j, &t->row[i]);
+		json_end(j);
 	}
-	json_end(&j);
-	json_uint(&j, "rows_in_all", t->n);
-	memory_samples_quality_json(&j, m->of, &remarks);
+	json_end(j);
+	json_uint(j, "rows_in_all", t->n);
+	memory_samples_quality_json(j, m->of, &remarks);
 	remarks_free(&remarks);
-	json_end(&j);
-	json_into(out, &j);
-}
-
-/* ---- CSV ---- */
-
-static void csv_count(struct text *out, uint64_t n, char after)
-{
-	text_add(out, "%" PRIu64 "%c", n, after);
-}
-
-void memory_csv(struct text *out, const struct memory_shown *s, const struct memory_table *t)
-{
-	const struct memory *m = s->memory;
-
-	text_add(out, "%s,samples,weight,loads,stores,updates,prefetches,locked",
-		 memory_by_name(t->by));
-	for (unsigned i = 0; i < TARE_ACCESS_PLACES; i++)
-		if (m->total.place[i])
-			text_add(out, ",place %s", place_name(i));
-	for (unsigned i = 0; i < MEMORY_DISTANCES; i++)
-		if (m->total.distance[i])
-			text_add(out, ",distance %s", distance_name(i));
-	for (unsigned i = 0; i < MEMORY_SNOOPS; i++)
-		if (m->total.snoop[i])
-			text_add(out, ",snoop %s", snoop_name(i));
-	for (unsigned i = 0; i < MEMORY_TLBS; i++)
-		if (m->total.tlb[i])
-			text_add(out, ",tlb %s", tlb_name(i));
-	for (int i = 0; i < TARE_LATENCIES; i++)
-		if (m->total.latency[i])
-			text_add(out, ",%s sum,%s p50,%s p90,%s p99,%s max", latency_name(i),
-				 latency_name(i), latency_name(i), latency_name(i),
-				 latency_name(i));
-	text_add(out, "\n");
-	for (size_t k = 0; k < t->n && (!s->limit || k < s->limit); k++) {
-		const struct memory_row *r = &t->row[k];
-		struct text label = { 0 };
-
-		put_label(&label, m, t->by, r);
-		csv_field(out, label.s, ',');
-		text_free(&label);
-		csv_count(out, r->samples, ',');
-		csv_count(out, r->weight, ',');
-		csv_count(out, r->loads, ',');
-		csv_count(out, r->stores, ',');
-		csv_count(out, r->updates, ',');
-		csv_count(out, r->prefetches, ',');
-		text_add(out, "%" PRIu64, r->locked);
-		for (unsigned i = 0; i < TARE_ACCESS_PLACES; i++)
-			if (m->total.place[i])
-				text_add(out, ",%" PRIu64, r->place[i]);
-		for (unsigned i = 0; i < MEMORY_DISTANCES; i++)
-			if (m->total.distance[i])
-				text_add(out, ",%" PRIu64, r->distance[i]);
-		for (unsigned i = 0; i < MEMORY_SNOOPS; i++)
-			if (m->total.snoop[i])
-				text_add(out, ",%" PRIu64, r->snoop[i]);
-		for (unsigned i = 0; i < MEMORY_TLBS; i++)
-			if (m->total.tlb[i])
-				text_add(out, ",%" PRIu64, r->tlb[i]);
-		for (int i = 0; i < TARE_LATENCIES; i++) {
-			const struct memory_latency *l = r->latency[i];
-
-			if (m->total.latency[i] && l)
-				text_add(out,
-					 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-					 ",%" PRIu64,
-					 l->sum, memory_percentile(r, i, 0.5),
-					 memory_percentile(r, i, 0.9),
-					 memory_percentile(r, i, 0.99), l->d.max);
-			else if (m->total.latency[i])
-				text_add(out, ",,,,,");
-		}
-		text_add(out, "\n");
-	}
+	json_end(j);
+	json_into(out, j);
 }

@@ -14,10 +14,9 @@ struct memory_shown {
 };
 
 void memory_text(struct text *out, const struct memory_shown *s, const struct style *style);
-/* One table; a latency column is present if that latency was measured. */
-void memory_csv(struct text *out, const struct memory_shown *s, const struct memory_table *t);
-/* tare/memory/1 */
-void memory_json(struct text *out, const struct memory_shown *s, const struct memory_table *t);
+/* tare/memory/1, of one table. CSV: its rows. */
+void memory_document(struct text *out, enum output_format format, const struct memory_shown *s,
+		     const struct memory_table *t);
 
 /* Also used by the view of shared lines. */
 void memory_samples_head_text(struct text *out, const char *path, const struct memory_samples *c);

@@ -145,10 +145,7 @@ void msr_done_json(struct text *out, const struct msr_done *d)
 			json_uint(&j, "number", op->msr);
 			if (f->bits)
 				json_string(&j, "field", f->name);
-			if (op->err)
-				json_null(&j, "value");
-			else
-				json_uint(&j, "value", field_of(f, op->value));
+			json_uint_if(&j, "value", !op->err, field_of(f, op->value));
 			if (op->err && op->kind == TARE_MSR_WRITE)
 				json_uint(&j, "asked", field_of(f, op->value));
 			if (op->err)

@@ -300,10 +300,7 @@ static void json_row(struct json *j, const struct explained_row *r)
 	json_uint(j, "n", b->n);
 	json_real(j, "deviation", b->deviation);
 	json_real(j, "range", b->max - b->min);
-	if (b->fixed_deviation >= 0)
-		json_real(j, "fixed_deviation", b->fixed_deviation);
-	else
-		json_null(j, "fixed_deviation");
+	json_real_if(j, "fixed_deviation", b->fixed_deviation >= 0, b->fixed_deviation);
 	json_array(j, "parts");
 	for (size_t i = 0; i < b->parts; i++)
 		json_part(j, r, &b->part[i]);

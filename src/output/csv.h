@@ -1,9 +1,66 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of a CSV file according to RFC 4180. */
+/*
+ * A table of a document, as CSV by RFC 4180. A feature states its result once, with the functions
+ * of output/json.h. They write JSON or, with a layout, the rows of one table:
+ *
+ *	static const struct table_layout cells = {
+ *		.rows = "lines/cells",
+ *		.columns = "line=../address,offset,size,source_line=line",
+ *	};
+ *	struct json j = document_as(format, &cells);
+ *
+ *	json_object(&j, NULL);
+ *	...
+ *	json_end(&j);
+ *	json_into(out, &j);
+ */
 #ifndef OUTPUT_CSV_H
 #define OUTPUT_CSV_H
 
 #include "base/text.h"
+#include "output/json.h"
+
+struct table_layout {
+	/*
+	 * The path of the objects that are rows: keys, separated by '/'. "*" is any key. An element
+	 * of an array has the path of the array.
+	 */
+	const char *rows;
+	/* the path of objects around rows: one without a row is itself a row; NULL: none */
+	const char *outer;
+	/*
+	 * In their order, separated by commas: NAME[=PATH][%x][?NONE]. PATH starts at the row; it
+	 * is NAME if missing; ".." is the object around it, "." the row's own key. %x: in
+	 * hexadecimal. NONE is shown where there is no value or null. An array of scalars is one
+	 * cell, its elements separated by \x1e.
+	 */
+	const char *columns;
+	unsigned digits;      /* significant ones, of real numbers */
+	const char *line_end; /* NULL: "\n" */
+};
+
+/* A document: its table if it is FORMAT_CSV. `csv` must remain valid as long as the document. */
+struct json document_as(enum output_format format, const struct table_layout *csv);
+/*
+ * A further column: the value of `key` in the object at `path`, which starts at the row ("": the
+ * row). `none`, which must remain valid, as in a layout; NULL: nothing.
+ */
+void table_column(struct json *j, const char *name, const char *path, const char *key,
+		  const char *none);
+
+/* Values that only the table has: nothing in JSON. */
+void table_string(struct json *j, const char *key, const char *value);
+void table_uint(struct json *j, const char *key, uint64_t value);
+void table_real(struct json *j, const char *key, double value);
+
+/* Called by json.c, which has a table. `value` NULL: null. */
+void table_open(struct json *j, const char *key, char closing);
+void table_value(struct json *j, const char *key, const char *value, bool number);
+void table_number(struct json *j, const char *key, double value);
+void table_end(struct json *j);
+void table_free(struct json *j);
+
+/* ---- fields ---- */
 
 /*
  * s as the content of a cell: control characters become \\xNN (escape_cell()); a name that a

@@ -11,6 +11,7 @@
 #include "output/escape.h"
 #include "output/json.h"
 #include "output/out.h"
+#include "output/csv.h"
 
 /* Doubles represent every whole number up to here. */
 #define WHOLE_MAX (UINT64_C(1) << 53)
@@ -106,6 +107,11 @@ static void before(struct json *j, const char *key)
 static void open_with(struct json *j, const char *key, char opening, char closing)
 {
 	assert(j->depth < JSON_DEPTH_MAX);
+	if (j->table) {
+		j->closing[j->depth] = closing;
+		table_open(j, key, closing);
+		return;
+	}
 	before(j, key);
 	text_put(&j->out, &opening, 1);
 	j->closing[j->depth++] = closing;
@@ -125,6 +131,11 @@ void json_array(struct json *j, const char *key)
 void json_end(struct json *j)
 {
 	assert(j->depth > 0);
+	if (j->table) {
+		table_end(j);
+		json_pass(j);
+		return;
+	}
 	j->depth--;
 	if (j->started)
 		newline(j);
@@ -139,6 +150,7 @@ void json_into(struct text *out, struct json *j)
 	text_put(out, j->out.s ? j->out.s : "", j->out.len);
 	out->failed |= j->out.failed;
 	text_free(&j->out);
+	table_free(j);
 }
 
 static void pass_all(struct json *j)
@@ -159,10 +171,15 @@ void json_finish(struct json *j)
 {
 	pass_all(j);
 	text_free(&j->out);
+	table_free(j);
 }
 
 void json_string(struct json *j, const char *key, const char *value)
 {
+	if (j->table) {
+		table_value(j, key, value, false);
+		return;
+	}
 	if (!value) {
 		json_null(j, key);
 		return;
@@ -195,16 +212,33 @@ void json_notes(struct json *j, const char *key, struct text *lines)
 	text_free(lines);
 }
 
+/* A number, true or false. */
+static void put_word(struct json *j, const char *key, const char *word)
+{
+	if (j->table) {
+		table_value(j, key, word, true);
+		return;
+	}
+	before(j, key);
+	text_add(&j->out, "%s", word);
+}
+
 void json_int(struct json *j, const char *key, int64_t value)
 {
 	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	char word[32];
 
-	before(j, key);
-	text_add(&j->out, size > WHOLE_MAX ? "\"%" PRId64 "\"" : "%" PRId64, value);
+	snprintf(word, sizeof(word), size > WHOLE_MAX && !j->table ? "\"%" PRId64 "\"" : "%" PRId64,
+		 value);
+	put_word(j, key, word);
 }
 
 void json_uint(struct json *j, const char *key, uint64_t value)
 {
+	if (j->table) {
+		table_uint(j, key, value);
+		return;
+	}
 	before(j, key);
 	text_add(&j->out, value > WHOLE_MAX ? "\"%" PRIu64 "\"" : "%" PRIu64, value);
 }
@@ -213,6 +247,10 @@ void json_real(struct json *j, const char *key, double value)
 {
 	char digits[40];
 
+	if (j->table) {
+		table_number(j, key, value);
+		return;
+	}
 	if (!isfinite(value)) {
 		json_null(j, key);
 		return;
@@ -222,20 +260,67 @@ void json_real(struct json *j, const char *key, double value)
 		if (strtod(digits, NULL) == value)
 			break;
 	}
-	before(j, key);
-	text_add(&j->out, "%s", digits);
+	put_word(j, key, digits);
 }
 
 void json_bool(struct json *j, const char *key, bool value)
 {
-	before(j, key);
-	text_add(&j->out, "%s", value ? "true" : "false");
+	put_word(j, key, value ? "true" : "false");
 }
 
 void json_null(struct json *j, const char *key)
 {
+	if (j->table) {
+		table_value(j, key, NULL, false);
+		return;
+	}
 	before(j, key);
 	text_put(&j->out, "null", 4);
+}
+
+void json_int_if(struct json *j, const char *key, bool known, int64_t value)
+{
+	if (known)
+		json_int(j, key, value);
+	else
+		json_null(j, key);
+}
+
+void json_uint_if(struct json *j, const char *key, bool known, uint64_t value)
+{
+	if (known)
+		json_uint(j, key, value);
+	else
+		json_null(j, key);
+}
+
+void json_real_if(struct json *j, const char *key, bool known, double value)
+{
+	json_real(j, key, known ? value : NAN);
+}
+
+void json_bool_if(struct json *j, const char *key, bool known, bool value)
+{
+	if (known)
+		json_bool(j, key, value);
+	else
+		json_null(j, key);
+}
+
+void json_hex(struct json *j, const char *key, uint64_t value)
+{
+	char word[24];
+
+	snprintf(word, sizeof(word), "0x%" PRIx64, value);
+	json_string(j, key, word);
+}
+
+void json_strings(struct json *j, const char *key, const char *const *s)
+{
+	json_array(j, key);
+	for (; s && *s; s++)
+		json_string(j, NULL, *s);
+	json_end(j);
 }
 
 void json_amount(struct json *j, const char *key, double amount)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A JSON document, written value by value into a struct text; indented by two spaces per level. */
+/*
+ * A document, stated value by value: as JSON, indented by two spaces per level; or the rows of one
+ * of its tables, as CSV (output/csv.h).
+ */
 #ifndef OUTPUT_JSON_H
 #define OUTPUT_JSON_H
 
@@ -7,9 +10,12 @@
 #include <stdint.h>
 #include "base/text.h"
 
+enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_OTHER };
+
 enum { JSON_DEPTH_MAX = 32 };
 
 struct out;
+struct table;
 
 /*
  * Zero-initialise. With `to` (output/out.h), text is written there as it grows, in bounded memory.
@@ -18,6 +24,7 @@ struct out;
 struct json {
 	struct text out;
 	struct out *to;
+	struct table *table; /* CSV */
 	char closing[JSON_DEPTH_MAX];
 	unsigned depth;
 	bool started; /* the innermost object or array already has a member */
@@ -48,6 +55,14 @@ void json_uint(struct json *j, const char *key, uint64_t value);
 void json_real(struct json *j, const char *key, double value) JSON_SYMBOL(json_real);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key) JSON_SYMBOL(json_null);
+/* null if not known. */
+void json_int_if(struct json *j, const char *key, bool known, int64_t value);
+void json_uint_if(struct json *j, const char *key, bool known, uint64_t value);
+void json_real_if(struct json *j, const char *key, bool known, double value);
+void json_bool_if(struct json *j, const char *key, bool known, bool value);
+void json_hex(struct json *j, const char *key, uint64_t value); /* "0x1f" */
+/* An array of the strings before a NULL. */
+void json_strings(struct json *j, const char *key, const char *const *s);
 
 /* A string with U+FFFD for invalid UTF-8. */
 void text_utf8(struct text *out, const char *s);

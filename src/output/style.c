@@ -117,6 +117,7 @@ void grid_row(struct grid *g)
 		return;
 	}
 	memset(&g->row[g->rows++], 0, sizeof(*g->row));
+	g->next = 0;
 }
 
 void grid_put(struct grid *g, unsigned column, enum ink ink, struct text *t)
@@ -215,10 +216,87 @@ void grid_free(struct grid *g)
 
 void grid_word(struct grid *g, unsigned column, enum ink ink, const char *word)
 {
+	grid_add(g, column, ink, "%s", word);
+}
+
+void grid_add(struct grid *g, unsigned column, enum ink ink, const char *fmt, ...)
+{
+	struct text t = { 0 };
+	char *words = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&words, fmt, ap) < 0)
+		t.failed = true;
+	else
+		text_put(&t, words, strlen(words));
+	va_end(ap);
+	free(words);
+	grid_put(g, column, ink, &t);
+}
+
+void grid_count(struct grid *g, unsigned column, enum ink ink, const struct style *s, uint64_t n)
+{
 	struct text t = { 0 };
 
-	text_add(&t, "%s", word);
+	put_count(&t, s, n);
 	grid_put(g, column, ink, &t);
+}
+
+void grid_next(struct grid *g, bool right, enum ink ink, struct text *t)
+{
+	if (g->next < GRID_COLUMNS) {
+		g->right[g->next] = right;
+		grid_put(g, g->next++, ink, t);
+		g->columns = g->next > g->columns ? g->next : g->columns;
+	}
+	text_free(t);
+}
+
+void grid_title(struct grid *g, bool right, const char *words)
+{
+	struct text t = { 0 };
+
+	text_add(&t, "%s", words);
+	grid_next(g, right, INK_FAINT, &t);
+}
+
+struct grid grid_begin(const struct grid_column *columns, unsigned n)
+{
+	struct grid g = { .columns = n };
+
+	grid_row(&g);
+	for (unsigned i = 0; i < n; i++) {
+		g.right[i] = columns[i].right;
+		if (columns[i].drop) {
+			g.drop[columns[i].drop - 1] = i;
+			g.drops++;
+		}
+		if (columns[i].title)
+			grid_word(&g, i, INK_FAINT, columns[i].title);
+	}
+	return g;
+}
+
+void put_in_width(struct text *out, const char *words, size_t indent, size_t width)
+{
+	size_t column = indent;
+
+	while (*words) {
+		size_t n = strcspn(words, " ");
+
+		if (column > indent && column + 1 + n > width) {
+			text_add(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (column > indent) {
+			text_put(out, " ", 1);
+			column++;
+		}
+		text_put(out, words, n);
+		column += n;
+		words += n + strspn(words + n, " ");
+	}
+	text_put(out, "\n", 1);
 }
 
 void put_paragraph(struct text *out, const struct style *s, enum ink ink, const char *fmt, ...)

@@ -54,19 +54,43 @@ struct grid {
 	unsigned least[GRID_COLUMNS]; /* minimum width of a column that is not empty */
 	unsigned drop[GRID_COLUMNS];  /* column numbers, in the order in which they are dropped */
 	unsigned drops;
+	unsigned next; /* column of grid_next() */
 	bool failed;
 };
 
+/* A column of a grid, for grid_begin(). */
+struct grid_column {
+	const char *title;
+	bool right;
+	unsigned drop; /* from 1, in this order; 0: it is not dropped */
+};
+
+/* An empty grid with these columns, and the titles as its first row. */
+struct grid grid_begin(const struct grid_column *columns, unsigned n);
 void grid_row(struct grid *g);
 /* Set a cell of the current row; takes ownership of the text (t becomes empty). */
 void grid_put(struct grid *g, unsigned column, enum ink ink, struct text *t);
-/* A cell with a constant text. */
+/* A cell with a formatted text; a number; a constant text. */
+void grid_add(struct grid *g, unsigned column, enum ink ink, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void grid_count(struct grid *g, unsigned column, enum ink ink, const struct style *s, uint64_t n);
 void grid_word(struct grid *g, unsigned column, enum ink ink, const char *word);
+/*
+ * The cell after the one of the previous call, for columns that depend on the result. There is room
+ * for GRID_COLUMNS. The text becomes empty.
+ */
+void grid_next(struct grid *g, bool right, enum ink ink, struct text *t);
+void grid_title(struct grid *g, bool right, const char *words);
 /* Number of non-empty columns that grid_write() would drop. */
 unsigned grid_left_out(const struct grid *g, const struct style *s, unsigned indent);
 void grid_write(struct text *out, const struct grid *g, const struct style *s, unsigned indent);
 void grid_free(struct grid *g);
 
+/*
+ * Lines of at most `width` columns, broken between words. The first begins at column `indent`, and
+ * the others are indented to it.
+ */
+void put_in_width(struct text *out, const char *words, size_t indent, size_t width);
 /* Break lines that are wider than the style between words; continuation lines are indented. */
 void put_paragraph(struct text *out, const struct style *s, enum ink ink, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

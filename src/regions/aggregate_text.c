@@ -179,11 +179,9 @@ static void list(struct text *out, const struct aggregate *a, const struct style
 		struct text t = { 0 };
 
 		grid_row(&g);
-		put_amount(&t, s, k->unit, (double)e->value);
-		grid_put(&g, 0, INK_STRONG, &t);
+		grid_amount(&g, 0, INK_STRONG, s, k->unit, (double)e->value);
 		if (e->n > 1) {
-			put_count(&t, s, e->n);
-			grid_put(&g, 1, INK_PLAIN, &t);
+			grid_count(&g, 1, INK_PLAIN, s, e->n);
 			put_part(&t, e->n, k->intervals);
 			grid_put(&g, 2, INK_FAINT, &t);
 		} else {
@@ -217,8 +215,7 @@ static void histogram(struct text *out, const struct style *s, const struct aggr
 		}
 		put_amount(&t, s, k->unit, b ? ldexp(1, (int)b) - 1 : 0);
 		grid_put(&g, 0, INK_PLAIN, &t);
-		put_count(&t, s, k->bucket[b]);
-		grid_put(&g, 1, INK_PLAIN, &t);
+		grid_count(&g, 1, INK_PLAIN, s, k->bucket[b]);
 		put_part(&t, k->bucket[b], k->intervals);
 		grid_put(&g, 2, INK_FAINT, &t);
 		bar = (size_t)ceil(BAR * (double)k->bucket[b] / (double)most);
@@ -379,16 +376,12 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 	grid_row(g);
 	if (aggregate_range_of(a, row, c, false, &self) &&
 	    aggregate_range_of(a, row, c, true, &total)) {
-		put_amount(&t, s, k->unit, self.median);
-		grid_put(g, COL_SELF, INK_STRONG, &t);
-		put_amount(&t, s, k->unit, self.max - self.min);
-		grid_put(g, COL_NOISE, INK_PLAIN, &t);
+		grid_amount(g, COL_SELF, INK_STRONG, s, k->unit, self.median);
+		grid_amount(g, COL_NOISE, INK_PLAIN, s, k->unit, self.max - self.min);
 		put_interval(&t, s, self.interval, self.low, self.median, self.high);
 		grid_put(g, COL_PERCENT, INK_FAINT, &t);
-		put_amount(&t, s, k->unit, total.median);
-		grid_put(g, COL_TOTAL, INK_PLAIN, &t);
-		put_amount(&t, s, k->unit, total.max - total.min);
-		grid_put(g, COL_TOTAL_NOISE, INK_PLAIN, &t);
+		grid_amount(g, COL_TOTAL, INK_PLAIN, s, k->unit, total.median);
+		grid_amount(g, COL_TOTAL_NOISE, INK_PLAIN, s, k->unit, total.max - total.min);
 		if (row->compared[c])
 			put_amount(&t, s, k->unit, (double)row->noise[c]);
 		else
@@ -397,8 +390,7 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 	} else {
 		grid_word(g, COL_SELF, INK_BAD, "unavailable");
 	}
-	put_count(&t, s, aggregate_tally(a, row, 0)->count);
-	grid_put(g, COL_COUNT, INK_PLAIN, &t);
+	grid_count(g, COL_COUNT, INK_PLAIN, s, aggregate_tally(a, row, 0)->count);
 	put_label(&t, s, &a->labels, row->label, label_width(s));
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
 	for (size_t r = 0; row->async && r < a->n_runs; r++)
@@ -416,26 +408,21 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 static void macro(struct text *out, const struct aggregate *a, const struct aggregate_shown *how,
 		  size_t c, const struct style *s)
 {
-	static const char *const heads[] = { "self",  "range",     "of median", "total", "range",
-					     "count", "intervals", "label",     "" };
-	static const unsigned drop[] = { COL_WITHIN, COL_TOTAL_NOISE, COL_TOTAL,
-					 COL_MARK,   COL_COUNT,       COL_PERCENT };
-	struct grid g = { .columns = COLS, .drops = sizeof(drop) / sizeof(drop[0]) };
+	static const struct grid_column columns[COLS] = {
+		{ "self", true },         { "range", true },    { "of median", true, 6 },
+		{ "total", true, 3 },     { "range", true, 2 }, { "count", true, 5 },
+		{ "intervals", true, 1 }, { "label", false },   { NULL, false, 4 }
+	};
+	struct grid g;
 	const struct aggregate_row **order = aggregate_order(a, c);
 	size_t n = 0, left = 0;
-	struct text t = { 0 };
 	uint64_t noise;
 
 	if (!order) {
 		out->failed = true;
 		return;
 	}
-	memcpy(g.drop, drop, sizeof(drop));
-	for (unsigned i = 0; i < COL_LABEL; i++)
-		g.right[i] = true;
-	grid_row(&g);
-	for (unsigned i = 0; i < COL_MARK; i++)
-		grid_word(&g, i, INK_FAINT, heads[i]);
+	g = grid_begin(columns, COLS);
 	for (size_t i = 0; i < a->n; i++) {
 		if (how->match && !strstr(a->labels.entry[order[i]->label].name, how->match))
 			continue;
@@ -448,8 +435,7 @@ static void macro(struct text *out, const struct aggregate *a, const struct aggr
 	}
 	if (!how->match && aggregate_outside(a, c, &noise)) {
 		grid_row(&g);
-		put_amount(&t, s, a->counter[c].unit, (double)noise);
-		grid_put(&g, COL_WITHIN, INK_PLAIN, &t);
+		grid_amount(&g, COL_WITHIN, INK_PLAIN, s, a->counter[c].unit, (double)noise);
 		grid_word(&g, COL_LABEL, INK_FAINT, "(in no region)");
 	}
 	text_add(out, "\n");
@@ -541,8 +527,7 @@ static void one_difference(struct text *out, const struct aggregate *a,
 		struct text t = { 0 };
 
 		grid_row(&g);
-		text_add(&t, "run %zu", r + 1);
-		grid_put(&g, 0, INK_FAINT, &t);
+		grid_add(&g, 0, INK_FAINT, "run %zu", r + 1);
 		text_add(&t, "point ");
 		put_count(&t, s, d->run[r].index);
 		grid_put(&g, 1, INK_FAINT, &t);

@@ -87,10 +87,8 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 			put_sure(&t, row->label == LABELS_NONE ? 'p' : 'q',
 				 row->label == LABELS_NONE ? self->is.test.p : self->is.q);
 		grid_put(g, COL_SURE, self->beyond ? INK_STRONG : INK_FAINT, &t);
-		put_amount(&t, s, unit, self->mean[COMPARE_BEFORE]);
-		grid_put(g, COL_BEFORE, INK_PLAIN, &t);
-		put_amount(&t, s, unit, self->mean[COMPARE_AFTER]);
-		grid_put(g, COL_AFTER, INK_PLAIN, &t);
+		grid_amount(g, COL_BEFORE, INK_PLAIN, s, unit, self->mean[COMPARE_BEFORE]);
+		grid_amount(g, COL_AFTER, INK_PLAIN, s, unit, self->mean[COMPARE_AFTER]);
 		if (row->label != LABELS_NONE && !c->counts_only) {
 			put_change(&t, s, unit, total->is.test.change);
 			grid_put(g, COL_TOTAL, total->beyond ? INK_STRONG : INK_PLAIN, &t);
@@ -136,23 +134,23 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 static void table(struct text *out, struct compare *c, const struct compare_shown *how, size_t k,
 		  const struct style *s)
 {
-	static const char *const heads[] = { "change", "",         "%",     "sure",  "before",
-					     "after",  "in total", "count", "label", "" };
-	static const unsigned drop[] = { COL_TOTAL, COL_BEFORE, COL_AFTER, COL_HALF,
-					 COL_COUNT, COL_SURE,   COL_MARK };
-	struct grid g = { .columns = COLS, .drops = sizeof(drop) / sizeof(drop[0]) };
+	const struct grid_column columns[COLS] = {
+		{ "change", true },
+		{ NULL, true, 4 },
+		{ "%", true },
+		{ c->tested ? "sure" : NULL, true, 6 },
+		{ "before", true, 2 },
+		{ "after", true, 3 },
+		{ c->counts_only ? NULL : "in total", true, 1 },
+		{ c->counts_only ? NULL : "count", true, 5 },
+		{ "label", false },
+		{ NULL, false, 7 },
+	};
+	struct grid g = grid_begin(columns, COLS);
 	const struct compare_counter *counter = &c->counter[k];
 	size_t n = 0, left = 0;
 
-	memcpy(g.drop, drop, sizeof(drop));
-	for (unsigned i = 0; i < COL_LABEL; i++)
-		g.right[i] = true;
 	compare_sort(c, how->key, k);
-	grid_row(&g);
-	for (unsigned i = 0; i < COLS; i++)
-		if (heads[i][0] && (i != COL_SURE || c->tested) &&
-		    !(c->counts_only && (i == COL_TOTAL || i == COL_COUNT)))
-			grid_word(&g, i, INK_FAINT, heads[i]);
 	one_row(&g, c, &c->all, k, s);
 	for (size_t i = 0; i < c->n_rows; i++) {
 		if (!compare_row_wanted(c, &c->row[i], how, k))

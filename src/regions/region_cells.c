@@ -73,6 +73,15 @@ void put_amount(struct text *out, const struct style *s, const char *unit, doubl
 		text_add(out, " %s", unit);
 }
 
+void grid_amount(struct grid *g, unsigned column, enum ink ink, const struct style *s,
+		 const char *unit, double amount)
+{
+	struct text t = { 0 };
+
+	put_amount(&t, s, unit, amount);
+	grid_put(g, column, ink, &t);
+}
+
 void put_change(struct text *out, const struct style *s, const char *unit, double change)
 {
 	if (llround(fabs(change)) == 0) {

@@ -17,6 +17,8 @@ void put_label(struct text *out, const struct style *s, const struct labels *of,
 	       size_t most);
 /* A counter's amount: a time in a suitable unit, or a count with thousands separators. */
 void put_amount(struct text *out, const struct style *s, const char *unit, double amount);
+void grid_amount(struct grid *g, unsigned column, enum ink ink, const struct style *s,
+		 const char *unit, double amount);
 /* A difference: the same, always with a sign; 0 is "0". */
 void put_change(struct text *out, const struct style *s, const char *unit, double change);
 /* label, kind and arguments, as in every JSON document about regions. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON and CSV output of region costs: tare/summarize/1 (docs/schema/tare-summarize-1.json). */
+/* The document of region costs: tare/summarize/1 (docs/schema/tare-summarize-1.json). */
 #include <inttypes.h>
 #include <string.h>
 #include "output/csv.h"
@@ -22,6 +22,7 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 
 	json_object(j, k->name);
 	json_string(j, "unit", k->unit);
+	table_string(j, "quality", tare_quality_name(k->quality));
 	if (!known) {
 		json_null(j, "self");
 		json_null(j, "total");
@@ -43,6 +44,7 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 		json_int(j, "max", regions_single(s, 1, NULL));
 	}
 	json_uint(j, "unknown", s->rare->unknown);
+	table_real(j, "self_off", r->options.subtract_own ? s->own.self_off : 0);
 	json_uint(j, "self_unknown", s->rare->unknown + s->rare->no_self);
 	if (regions_own_known(k)) {
 		json_real(j, "self_own", s->own.self);
@@ -126,10 +128,7 @@ static void head(struct json *j, const struct regions *r)
 		json_uint(j, "tid", t->tid);
 		json_string(j, "name", t->name);
 		json_bool(j, "complete", t->complete);
-		if (t->end_unknown)
-			json_null(j, "goes_on");
-		else
-			json_bool(j, "goes_on", t->goes_on);
+		json_bool_if(j, "goes_on", !t->end_unknown, t->goes_on);
 		json_uint(j, "lost", t->lost);
 		json_end(j);
 	}
@@ -190,8 +189,10 @@ static void labels(struct json *j, const struct regions *r, const struct regions
 		n++;
 		json_object(j, NULL);
 		json_label(j, &r->labels.entry[row->label]);
-		if (row->thread != REGIONS_ALL_THREADS)
+		if (row->thread != REGIONS_ALL_THREADS) {
 			json_uint(j, "thread", row->thread);
+			table_uint(j, "tid", r->thread[row->thread].tid);
+		}
 		json_uint(j, "count", row->count);
 		json_uint(j, "recursive", row->rare->recursive);
 		json_uint(j, "cut", row->rare->cut);
@@ -224,157 +225,73 @@ static void labels(struct json *j, const struct regions *r, const struct regions
 	json_end(j);
 }
 
-void regions_json(struct text *out, const struct regions *r, const struct regions_shown *how)
+void regions_document(struct text *out, enum output_format format, const struct regions *r,
+		      const struct regions_shown *how)
 {
-	struct json j = { 0 };
+	static const struct table_layout
+		rows = { .rows = "labels/counters/*",
+			 .outer = "labels",
+			 .columns = "label=../../label,kind=../../kind,arguments=../../arguments,"
+				    "thread=../../tid,count=../../count,"
+				    "recursive=../../recursive,cut=../../cut,"
+				    "detached=../../detached,counter=.,unit,quality,self,total,sum,"
+				    "share,min,median,p99,max,unknown,self_off,"
+				    "instants=../../instants,values=../../integers/count?0,"
+				    "values_sum=../../integers/sum,values_min=../../integers/min,"
+				    "values_max=../../integers/max,values_last=../../integers/last",
+			 .digits = 15 },
+		merged = { .rows = "merged/counters/*",
+			   .outer = "merged",
+			   .columns = "label=../../label,count=../../count,hits=../../hits,"
+				      "counter=.,unit,quality,self,share,time,blocked,load,"
+				      "hashing,unknown",
+			   .digits = 15 };
+	struct json document = document_as(format, how->merged ? &merged : &rows), *j = &document;
 
-	json_object(&j, NULL);
-	json_string(&j, "schema", "tare/summarize/1");
-	head(&j, r);
-	json_uint(&j, "regions", r->regions);
-	json_uint(&j, "points", r->points);
-	json_uint(&j, "lost", r->lost);
-	json_bool(&j, "lost_unknown", r->lost_unknown);
-	json_uint(&j, "unmatched", r->unmatched);
-	json_uint(&j, "left_out", r->left_out);
-	json_bool(&j, "own_cost_subtracted", r->options.subtract_own);
-	labels(&j, r, how);
+	json_object(j, NULL);
+	json_string(j, "schema", "tare/summarize/1");
+	head(j, r);
+	json_uint(j, "regions", r->regions);
+	json_uint(j, "points", r->points);
+	json_uint(j, "lost", r->lost);
+	json_bool(j, "lost_unknown", r->lost_unknown);
+	json_uint(j, "unmatched", r->unmatched);
+	json_uint(j, "left_out", r->left_out);
+	json_bool(j, "own_cost_subtracted", r->options.subtract_own);
+	labels(j, r, how);
 	if (how->merged)
-		regions_merged_json(&j, r, how);
+		regions_merged_json(j, r, how);
 	if (r->options.single) {
-		json_array(&j, "singles");
+		json_array(j, "singles");
 		for (size_t i = 0; i < r->n_singles; i++) {
 			const struct regions_single *one = &r->single[i];
 
-			json_object(&j, NULL);
-			json_label(&j, &r->labels.entry[one->label]);
+			json_object(j, NULL);
+			json_label(j, &r->labels.entry[one->label]);
 			if (one->around == LABELS_NONE) {
-				json_null(&j, "in");
+				json_null(j, "in");
 			} else {
-				json_object(&j, "in");
-				json_label(&j, &r->labels.entry[one->around]);
-				json_end(&j);
+				json_object(j, "in");
+				json_label(j, &r->labels.entry[one->around]);
+				json_end(j);
 			}
-			json_uint(&j, "thread", one->thread);
-			json_uint(&j, "end_thread", one->end_thread);
-			json_string(&j, "counter", r->counter[r->by].name);
-			if (one->begin_known)
-				json_uint(&j, "begin", one->begin);
-			else
-				json_null(&j, "begin");
-			json_uint(&j, "total", one->cost);
-			json_bool(&j, "cut", one->cut);
-			json_bool(&j, "detached", one->async);
-			if (one->self_known)
-				json_int(&j, "self", one->self);
-			else
-				json_null(&j, "self");
+			json_uint(j, "thread", one->thread);
+			json_uint(j, "end_thread", one->end_thread);
+			json_string(j, "counter", r->counter[r->by].name);
+			json_uint_if(j, "begin", one->begin_known, one->begin);
+			json_uint(j, "total", one->cost);
+			json_bool(j, "cut", one->cut);
+			json_bool(j, "detached", one->async);
+			json_int_if(j, "self", one->self_known, one->self);
 			if (regions_own_known(&r->counter[r->by])) {
-				json_real(&j, "total_own", one->own.total);
-				json_real(&j, "self_own", one->own.self);
+				json_real(j, "total_own", one->own.total);
+				json_real(j, "self_own", one->own.self);
 			}
-			json_uint(&j, "offset", one->offset);
-			json_end(&j);
+			json_uint(j, "offset", one->offset);
+			json_end(j);
 		}
-		json_end(&j);
+		json_end(j);
 	}
-	json_end(&j);
-	json_into(out, &j);
-}
-
-static void put_number(struct text *out, bool known, double v)
-{
-	if (known)
-		text_add(out, "%.15g", v);
-	text_add(out, ",");
-}
-
-/* min, median, p99, max. */
-static void singles(struct text *out, const struct regions_sum *s)
-{
-	bool any = regions_singles(s);
-
-	put_number(out, any, any ? (double)regions_single(s, 0, NULL) : 0);
-	put_number(out, any, any ? (double)regions_median(s, NULL) : 0);
-	put_number(out, any, any ? (double)regions_single(s, 0.99, NULL) : 0);
-	put_number(out, any, any ? (double)regions_single(s, 1, NULL) : 0);
-}
-
-/* The fields of a row that do not depend on the counter. */
-static void csv_row(struct text *out, const struct regions *r, const struct regions_row *row)
-{
-	csv_label(out, &r->labels.entry[row->label]);
-	if (row->thread != REGIONS_ALL_THREADS)
-		text_add(out, "%" PRIu64, r->thread[row->thread].tid);
-	text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->count,
-		 row->rare->recursive, row->rare->cut, row->rare->async);
-}
-
-/*
- * The points of a row that are not regions: the number of instants and of values, and the values'
- * sum, min, max and last.
- */
-static void csv_points(struct text *out, const struct regions_row *row)
-{
-	const struct regions_integers *v = &row->rare->integers;
-
-	text_add(out, ",%" PRIu64 ",%" PRIu64 ",", row->rare->instants, v->n);
-	if (v->n && !v->beyond)
-		text_add(out, "%" PRIu64, v->sum);
-	if (v->n)
-		text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, v->min, v->max, v->last);
-	text_add(out, v->n ? "\n" : ",,,\n");
-}
-
-static bool has_any(const struct regions_row *row)
-{
-	return row->count || row->rare->instants || row->rare->integers.n;
-}
-
-void regions_csv(struct text *out, const struct regions *r, const struct regions_shown *how)
-{
-	size_t n = 0;
-
-	if (how->merged) {
-		regions_merged_csv(out, r, how);
-		return;
-	}
-	text_add(
-		out,
-		"label,kind,arguments,thread,count,recursive,cut,detached,counter,unit,quality,self,total,sum,share,min,median,p99,max,unknown,self_off,"
-		"instants,values,values_sum,values_min,values_max,values_last\n");
-	for (size_t i = 0; i < r->n && (!how->top || n < how->top); i++) {
-		const struct regions_row *row = &r->row[i];
-
-		if (!has_any(row) || !shown(r, row, how))
-			continue;
-		n++;
-		if (r->n_counters == 0 || !row->count) {
-			csv_row(out, r, row);
-			text_add(out, ",,,,,,,,,,,,,");
-			csv_points(out, row);
-		}
-		for (size_t c = 0; row->count && c < r->n_counters; c++) {
-			const struct regions_counter *k = &r->counter[c];
-			const struct regions_sum *s = &row->sum[c];
-			bool known = s->rare->unknown < row->count;
-
-			if (r->options.by && c != r->by)
-				continue;
-			csv_row(out, r, row);
-			text_add(out, ",");
-			csv_field(out, k->name, ',');
-			csv_field(out, k->unit, ',');
-			text_add(out, "%s,", tare_quality_name(k->quality));
-			put_number(out, known, regions_self(r, row, c));
-			put_number(out, known, regions_total(r, row, c));
-			put_number(out, known, (double)regions_sum_each(s));
-			put_number(out, known && regions_whole(r, c) > 0,
-				   regions_nested_self(r, row, c) / regions_whole(r, c));
-			singles(out, s);
-			text_add(out, "%" PRIu64 ",%.6g", s->rare->unknown,
-				 r->options.subtract_own ? s->own.self_off : 0);
-			csv_points(out, row);
-		}
-	}
+	json_end(j);
+	json_into(out, j);
 }

@@ -62,13 +62,11 @@ static void amounts(struct grid *g, const struct regions *r, const struct region
 	const char *unit = r->counter[c].unit;
 	struct text t = { 0 };
 
-	put_amount(&t, s, unit, sum->self);
-	grid_put(g, COL_SELF, INK_STRONG, &t);
+	grid_amount(g, COL_SELF, INK_STRONG, s, unit, sum->self);
 	if (regions_whole(r, c) > 0)
 		text_add(&t, "%.1f %%", 100 * share(r, sum, c));
 	grid_put(g, COL_SHARE, INK_FAINT, &t);
-	put_amount(&t, s, unit, sum->time);
-	grid_put(g, COL_TIME, INK_PLAIN, &t);
+	grid_amount(g, COL_TIME, INK_PLAIN, s, unit, sum->time);
 	put_some(g, COL_BLOCKED, s, unit, sum->blocked);
 	put_some(g, COL_LOAD, s, unit, sum->load);
 	put_some(g, COL_HASHING, s, unit, sum->hashing);
@@ -132,10 +130,8 @@ static void put_rest(struct grid *g, const struct regions *r, const struct regio
 		}
 		grid_row(g);
 		if (c < r->n_counters) {
-			put_amount(&t, s, r->counter[c].unit, rest.self);
-			grid_put(g, COL_SELF, INK_FAINT, &t);
-			text_add(&t, "%.1f %%", 100 * share(r, &rest, c));
-			grid_put(g, COL_SHARE, INK_FAINT, &t);
+			grid_amount(g, COL_SELF, INK_FAINT, s, r->counter[c].unit, rest.self);
+			grid_add(g, COL_SHARE, INK_FAINT, "%.1f %%", 100 * share(r, &rest, c));
 		}
 		text_add(&t, "(%zu more; --top 0 shows all)", m->n - n);
 		grid_put(g, COL_LABEL, INK_FAINT, &t);
@@ -143,14 +139,12 @@ static void put_rest(struct grid *g, const struct regions *r, const struct regio
 	if (how->match || c == r->n_counters || !r->counter[c].whole)
 		return;
 	grid_row(g);
-	put_amount(&t, s, r->counter[c].unit, regions_outside(r, c));
-	grid_put(g, COL_SELF, INK_FAINT, &t);
-	text_add(&t, "%.1f %%", 100 * regions_outside(r, c) / regions_whole(r, c));
-	grid_put(g, COL_SHARE, INK_FAINT, &t);
+	grid_amount(g, COL_SELF, INK_FAINT, s, r->counter[c].unit, regions_outside(r, c));
+	grid_add(g, COL_SHARE, INK_FAINT, "%.1f %%",
+		 100 * regions_outside(r, c) / regions_whole(r, c));
 	grid_word(g, COL_LABEL, INK_FAINT, "(in no region)");
 	grid_row(g);
-	put_amount(&t, s, r->counter[c].unit, regions_whole(r, c));
-	grid_put(g, COL_SELF, INK_FAINT, &t);
+	grid_amount(g, COL_SELF, INK_FAINT, s, r->counter[c].unit, regions_whole(r, c));
 	grid_word(g, COL_LABEL, INK_FAINT,
 		  r->n_threads > 1 ? "(all, summed over the threads)" : "(all)");
 }
@@ -213,9 +207,12 @@ void regions_merged_json(struct json *j, const struct regions *r, const struct r
 				continue;
 			json_object(j, r->counter[c].name);
 			json_string(j, "unit", r->counter[c].unit);
+			table_string(j, "quality", tare_quality_name(r->counter[c].quality));
 			json_amount(j, "self", sum->self);
 			if (regions_whole(r, c) > 0)
 				json_real(j, "share", share(r, sum, c));
+			else
+				table_real(j, "share", 0);
 			json_amount(j, "time", sum->time);
 			json_amount(j, "blocked", sum->blocked);
 			json_amount(j, "load", sum->load);
@@ -227,35 +224,4 @@ void regions_merged_json(struct json *j, const struct regions *r, const struct r
 		json_end(j);
 	}
 	json_end(j);
-}
-
-void regions_merged_csv(struct text *out, const struct regions *r, const struct regions_shown *how)
-{
-	text_add(
-		out,
-		"label,count,hits,counter,unit,quality,self,share,time,blocked,load,hashing,unknown\n");
-	for (size_t i = 0; i < rows_shown(how->merged, how); i++) {
-		const struct regions_merged_row *row = &how->merged->row[i];
-		struct text head = { 0 };
-
-		csv_field(&head, row->name, ',');
-		text_add(&head, "%" PRIu64 ",%" PRIu64 ",", row->count, row->hits);
-		if (r->n_counters == 0 && !head.failed)
-			text_add(out, "%s,,,,,,,,,\n", head.s);
-		for (size_t c = 0; !head.failed && c < r->n_counters; c++) {
-			const struct regions_merged_sum *sum = &row->sum[c];
-
-			if (!counter_shown(r, c))
-				continue;
-			text_add(out, "%s", head.s);
-			csv_field(out, r->counter[c].name, ',');
-			csv_field(out, r->counter[c].unit, ',');
-			text_add(out, "%s,%.15g,%.15g,%.15g,%.15g,%.15g,%.15g,%" PRIu64 "\n",
-				 tare_quality_name(r->counter[c].quality), sum->self,
-				 share(r, sum, c), sum->time, sum->blocked, sum->load, sum->hashing,
-				 sum->unknown);
-		}
-		out->failed |= head.failed;
-		text_free(&head);
-	}
 }

@@ -74,15 +74,6 @@ static const char *at_most(const struct style *s)
 	return s->utf8 ? "\u2264" : "<=";
 }
 
-static void put_single(struct grid *g, unsigned col, const struct style *s, const char *unit,
-		       int64_t amount)
-{
-	struct text t = { 0 };
-
-	put_amount(&t, s, unit, (double)amount);
-	grid_put(g, col, INK_PLAIN, &t);
-}
-
 /* The last digit that put_amount() shows. An error bound is rounded up to it. */
 static double last_digit(const char *unit, double off)
 {
@@ -137,16 +128,18 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 		if (sum->rare->async == 0 || row->count > row->rare->async)
 			put_share(&t, regions_nested_self(r, row, c), regions_whole(r, c));
 		grid_put(g, COL_SHARE, INK_FAINT, &t);
-		put_amount(&t, s, k->unit, regions_total(r, row, c));
-		grid_put(g, COL_TOTAL, INK_PLAIN, &t);
+		grid_amount(g, COL_TOTAL, INK_PLAIN, s, k->unit, regions_total(r, row, c));
 	}
-	put_count(&t, s, row->count);
-	grid_put(g, COL_COUNT, INK_PLAIN, &t);
+	grid_count(g, COL_COUNT, INK_PLAIN, s, row->count);
 	if (row->count > 1 && regions_singles(sum)) { /* a single region equals the total */
-		put_single(g, COL_MIN, s, k->unit, regions_single(sum, 0, NULL));
-		put_single(g, COL_MEDIAN, s, k->unit, regions_median(sum, NULL));
-		put_single(g, COL_P99, s, k->unit, regions_single(sum, 0.99, NULL));
-		put_single(g, COL_MAX, s, k->unit, regions_single(sum, 1, NULL));
+		grid_amount(g, COL_MIN, INK_PLAIN, s, k->unit,
+			    (double)regions_single(sum, 0, NULL));
+		grid_amount(g, COL_MEDIAN, INK_PLAIN, s, k->unit,
+			    (double)regions_median(sum, NULL));
+		grid_amount(g, COL_P99, INK_PLAIN, s, k->unit,
+			    (double)regions_single(sum, 0.99, NULL));
+		grid_amount(g, COL_MAX, INK_PLAIN, s, k->unit,
+			    (double)regions_single(sum, 1, NULL));
 	}
 	put_label(&t, s, &r->labels, row->label, label_width(s));
 	if (row->thread != REGIONS_ALL_THREADS)
@@ -159,23 +152,20 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 static void table(struct text *out, struct regions *r, const struct regions_shown *how, size_t c,
 		  const struct style *s)
 {
-	static const char *const heads[] = { "self",   "",    "%",   "total", "count", "min",
-					     "median", "p99", "max", "label", "" };
-	static const unsigned drop[] = { COL_MIN,    COL_P99,   COL_MAX,  COL_NOTE,
-					 COL_MEDIAN, COL_TOTAL, COL_COUNT };
+	const struct grid_column columns[COLS] = {
+		{ "self", true },      { r->options.subtract_own ? "off by" : "", true },
+		{ "%", true },         { "total", true, 6 },
+		{ "count", true, 7 },  { "min", true, 1 },
+		{ "median", true, 5 }, { "p99", true, 2 },
+		{ "max", true, 3 },    { "label", false },
+		{ NULL, false, 4 }
+	};
 	const struct regions_counter *k = &r->counter[c];
-	struct grid g = { .columns = COLS, .drops = sizeof(drop) / sizeof(drop[0]) };
+	struct grid g = grid_begin(columns, COLS);
 	size_t n = 0, left = 0;
 	struct text t = { 0 };
 	double rest = 0, nested = 0;
 
-	memcpy(g.drop, drop, sizeof(drop));
-	for (unsigned i = 0; i < COL_LABEL; i++)
-		g.right[i] = true;
-	grid_row(&g);
-	for (unsigned i = 0; i < COL_NOTE; i++)
-		grid_word(&g, i, INK_FAINT,
-			  i == COL_OFF && r->options.subtract_own ? "off by" : heads[i]);
 	for (size_t i = 0; i < r->n; i++) {
 		if (!shown(r, &r->row[i], how))
 			continue;
@@ -190,8 +180,7 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 	}
 	if (left) {
 		grid_row(&g);
-		put_amount(&t, s, k->unit, rest);
-		grid_put(&g, COL_SELF, INK_FAINT, &t);
+		grid_amount(&g, COL_SELF, INK_FAINT, s, k->unit, rest);
 		put_share(&t, nested, regions_whole(r, c));
 		grid_put(&g, COL_SHARE, INK_FAINT, &t);
 		text_add(&t, "(%zu more; --top 0 shows all)", left);
@@ -199,8 +188,7 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 	}
 	if (!how->match && k->whole) {
 		grid_row(&g);
-		put_amount(&t, s, k->unit, regions_outside(r, c));
-		grid_put(&g, COL_SELF, INK_FAINT, &t);
+		grid_amount(&g, COL_SELF, INK_FAINT, s, k->unit, regions_outside(r, c));
 		put_own_off(&g, r, s, k->unit, k->own.outside_off);
 		put_share(&t, regions_outside(r, c), regions_whole(r, c));
 		grid_put(&g, COL_SHARE, INK_FAINT, &t);
@@ -208,16 +196,14 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 		if (r->gaps)
 			grid_word(&g, COL_NOTE, INK_CAREFUL, "points lost");
 		grid_row(&g);
-		put_amount(&t, s, k->unit, regions_whole(r, c));
-		grid_put(&g, COL_SELF, INK_FAINT, &t);
+		grid_amount(&g, COL_SELF, INK_FAINT, s, k->unit, regions_whole(r, c));
 		put_own_off(&g, r, s, k->unit, k->own.whole_off);
 		grid_word(&g, COL_LABEL, INK_FAINT,
 			  r->n_threads > 1 ? "(all, summed over the threads)" : "(all)");
 	}
 	if (!how->match && k->async) {
 		grid_row(&g);
-		put_amount(&t, s, k->unit, (double)k->async);
-		grid_put(&g, COL_SELF, INK_FAINT, &t);
+		grid_amount(&g, COL_SELF, INK_FAINT, s, k->unit, (double)k->async);
 		grid_word(&g, COL_LABEL, INK_FAINT, "(detached timings, not in all)");
 	}
 	if (n || (!how->match && (k->whole || k->async))) {
@@ -252,8 +238,7 @@ static void counts(struct text *out, const struct regions *r, const struct regio
 		}
 		n++;
 		grid_row(&g);
-		put_count(&t, s, row->count);
-		grid_put(&g, 0, INK_STRONG, &t);
+		grid_count(&g, 0, INK_STRONG, s, row->count);
 		put_label(&t, s, &r->labels, row->label, label_width(s));
 		if (row->thread != REGIONS_ALL_THREADS)
 			thread_words(&t, r, row->thread);
@@ -287,10 +272,12 @@ static int by_times(const void *a, const void *b)
 static void events(struct text *out, const struct regions *r, const struct regions_shown *how,
 		   const struct style *s)
 {
-	static const char *const heads[] = { "times", "sum",  "min",
-					     "max",   "last", "value or instant" };
+	static const struct grid_column columns[] = {
+		{ "times", true }, { "sum", true },  { "min", true },
+		{ "max", true },   { "last", true }, { "value or instant", false }
+	};
 	const struct regions_row **order = calloc(r->n + 1, sizeof(*order));
-	struct grid g = { .columns = 6 };
+	struct grid g = grid_begin(columns, ARRAY_SIZE(columns));
 	size_t rows = 0, n = 0, left = 0,
 	       most = how->top && how->top > EVENTS_SHOWN ? EVENTS_SHOWN : how->top;
 
@@ -301,12 +288,6 @@ static void events(struct text *out, const struct regions *r, const struct regio
 		qsort(order, rows, sizeof(*order), by_times);
 	else
 		out->failed = true;
-
-	for (unsigned i = 0; i < 5; i++)
-		g.right[i] = true;
-	grid_row(&g);
-	for (unsigned i = 0; i < 6; i++)
-		grid_word(&g, i, INK_FAINT, heads[i]);
 	for (size_t i = 0; order && i < rows; i++) {
 		const struct regions_row *row = order[i];
 		const uint64_t values[] = { row->rare->integers.sum, row->rare->integers.min,
@@ -321,9 +302,8 @@ static void events(struct text *out, const struct regions *r, const struct regio
 		}
 		n++;
 		grid_row(&g);
-		put_count(&t, s,
-			  row->rare->integers.n ? row->rare->integers.n : row->rare->instants);
-		grid_put(&g, 0, INK_PLAIN, &t);
+		grid_count(&g, 0, INK_PLAIN, s,
+			   row->rare->integers.n ? row->rare->integers.n : row->rare->instants);
 		for (unsigned v = 0;
 		     row->rare->integers.n && v < (row->rare->integers.n > 1 ? 4 : 1); v++) {
 			if (v == 0 && row->rare->integers.beyond)
@@ -336,18 +316,14 @@ static void events(struct text *out, const struct regions *r, const struct regio
 		if (!row->rare->integers.n || !row->rare->instants)
 			continue;
 		grid_row(&g); /* the label has both: a second row for its instants */
-		put_count(&t, s, row->rare->instants);
-		grid_put(&g, 0, INK_PLAIN, &t);
+		grid_count(&g, 0, INK_PLAIN, s, row->rare->instants);
 		put_label(&t, s, &r->labels, row->label, label_width(s));
 		text_add(&t, " (instants)");
 		grid_put(&g, 5, INK_PLAIN, &t);
 	}
 	if (left) {
-		struct text t = { 0 };
-
 		grid_row(&g);
-		text_add(&t, "(%zu more)", left);
-		grid_put(&g, 5, INK_FAINT, &t);
+		grid_add(&g, 5, INK_FAINT, "(%zu more)", left);
 	}
 	free(order);
 	if (n) {
@@ -360,26 +336,22 @@ static void events(struct text *out, const struct regions *r, const struct regio
 /* The most expensive single regions and timings of the selected label. */
 static void singles(struct text *out, const struct regions *r, const struct style *s)
 {
-	static const char *const heads[] = { "total",  "self", "begins at", "thread",
-					     "region", "in",   "byte",      "" };
+	static const struct grid_column columns[] = {
+		{ "total", true },     { "self", true, 4 }, { "begins at", true, 5 },
+		{ "thread", true, 3 }, { "region", false }, { "in", false, 2 },
+		{ "byte", false, 1 },  { NULL, false }
+	};
 	const struct regions_counter *k = &r->counter[r->by];
-	struct grid g = { .columns = 8,
-			  .drop = { 6, 5, 3, 1, 2 },
-			  .drops = 5,
-			  .right = { true, true, true, true } };
+	struct grid g = grid_begin(columns, ARRAY_SIZE(columns));
 	bool begins = true;
 
-	grid_row(&g);
-	for (unsigned i = 0; i < 7; i++)
-		grid_word(&g, i, INK_FAINT, heads[i]);
 	for (size_t i = 0; i < r->n_singles; i++) {
 		const struct regions_single *one = &r->single[i];
 		struct text t = { 0 };
 
 		grid_row(&g);
-		put_amount(&t, s, k->unit,
-			   (double)one->cost - (r->options.subtract_own ? one->own.total : 0));
-		grid_put(&g, 0, INK_STRONG, &t);
+		grid_amount(&g, 0, INK_STRONG, s, k->unit,
+			    (double)one->cost - (r->options.subtract_own ? one->own.total : 0));
 		if (one->self_known)
 			put_amount(&t, s, k->unit,
 				   (double)one->self -
@@ -401,10 +373,8 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 		if (one->around != LABELS_NONE)
 			put_label(&t, s, &r->labels, one->around, label_width(s) / 2);
 		grid_put(&g, 5, INK_FAINT, &t);
-		text_add(&t, "%" PRIu64, one->offset);
-		grid_put(&g, 6, INK_FAINT, &t);
-		text_add(&t, "%s", one->cut ? "cut" : one->async ? "detached" : "");
-		grid_put(&g, 7, INK_CAREFUL, &t);
+		grid_add(&g, 6, INK_FAINT, "%" PRIu64, one->offset);
+		grid_word(&g, 7, INK_CAREFUL, one->cut ? "cut" : one->async ? "detached" : "");
 	}
 	text_add(out, "\n %s", ink_on(s, INK_STRONG));
 	escape(out, r->options.single, strlen(r->options.single));

@@ -4,6 +4,7 @@
 #define REGIONS_REGIONS_VIEW_H
 
 #include "regions/regions_merged.h"
+#include "output/json.h"
 #include "output/style.h"
 
 struct regions_shown {
@@ -16,8 +17,8 @@ struct regions_shown {
 /* Sorts the rows again for each counter's table. */
 void regions_text(struct text *out, struct regions *r, const struct regions_shown *how,
 		  const struct style *s);
-void regions_json(struct text *out, const struct regions *r, const struct regions_shown *how);
-/* A line per label and counter. */
-void regions_csv(struct text *out, const struct regions *r, const struct regions_shown *how);
+/* CSV: a row per label and counter. */
+void regions_document(struct text *out, enum output_format format, const struct regions *r,
+		      const struct regions_shown *how);
 
 #endif

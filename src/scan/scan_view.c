@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "output/csv.h"
-#include "output/json.h"
 #include "scan/scan_view.h"
 
 enum { NEAREST = 10 };
@@ -215,7 +214,7 @@ static void json_event(struct json *j, const struct scan_shown *v, size_t i)
 {
 	const struct scan_event *e = &v->scan->event[i];
 	const struct scan_finding *f = &v->finding[i];
-	struct text words = { 0 };
+	struct text words = { 0 }, terms = { 0 };
 	uint64_t want;
 
 	json_object(j, NULL);
@@ -224,6 +223,8 @@ static void json_event(struct json *j, const struct scan_shown *v, size_t i)
 	json_string(j, "state", state_names[e->state]);
 	if (e->state == SCAN_LIVE) {
 		scan_words(&words, v->scan, v->known, f);
+		scan_terms(&terms, v->scan, v->known, f);
+		table_string(j, "terms_words", terms.s);
 		json_string(j, "documented", v->name(v->with, e->select, e->umask));
 		json_string(j, "meaning", meaning_names[f->meaning]);
 		json_string(j, "sure", scan_confidence_names[f->sure]);
@@ -255,82 +256,55 @@ static void json_event(struct json *j, const struct scan_shown *v, size_t i)
 	}
 	json_end(j);
 	text_free(&words);
+	text_free(&terms);
 }
 
-void scan_view_json(struct text *out, const struct scan_shown *v)
+void scan_view_document(struct text *out, enum output_format format, const struct scan_shown *v)
 {
-	struct json j = { 0 };
+	static const struct table_layout rows = {
+		.rows = "events",
+		.columns = "select%x,umask%x,state,documented,meaning,sure,terms=terms_words,fixed,"
+			   "words,command",
+	};
+	struct json document = document_as(format, &rows), *j = &document;
 	size_t n;
 	struct near_one *nearest = find_nearest(v, &n);
 
-	json_object(&j, NULL);
-	json_string(&j, "schema", "tare/scan/1");
-	json_string(&j, "cpu", v->scan->cpu);
-	json_string(&j, "pmu", v->scan->pmu);
-	json_bool(&j, "kernel", v->kernel);
-	json_uint(&j, "pieces", v->scan->rows);
-	json_uint(&j, "rounds", SCAN_ROUNDS);
-	json_bool(&j, "interrupts_known", !v->scan->interrupts_guessed);
+	json_object(j, NULL);
+	json_string(j, "schema", "tare/scan/1");
+	json_string(j, "cpu", v->scan->cpu);
+	json_string(j, "pmu", v->scan->pmu);
+	json_bool(j, "kernel", v->kernel);
+	json_uint(j, "pieces", v->scan->rows);
+	json_uint(j, "rounds", SCAN_ROUNDS);
+	json_bool(j, "interrupts_known", !v->scan->interrupts_guessed);
 	if (v->command) {
-		json_array(&j, "command");
-		for (char *const *word = v->command; *word; word++)
-			json_string(&j, NULL, *word);
-		json_end(&j);
+		json_strings(j, "command", (const char *const *)v->command);
 	}
-	json_array(&j, "events");
+	json_array(j, "events");
 	for (size_t i = 0; i < v->scan->n; i++)
-		json_event(&j, v, i);
-	json_end(&j);
+		json_event(j, v, i);
+	json_end(j);
 	if (v->like) {
-		json_string(&j, "like", v->like);
-		json_array(&j, "nearest");
+		json_string(j, "like", v->like);
+		json_array(j, "nearest");
 		for (size_t i = 0; i < n; i++) {
-			json_object(&j, NULL);
-			json_uint(&j, "select", nearest[i].event->select);
-			json_uint(&j, "umask", nearest[i].event->umask);
-			json_real(&j, "equal", nearest[i].near.equal);
-			json_real(&j, "correlation", nearest[i].near.correlation);
-			json_real(&j, "factor", nearest[i].near.factor);
-			json_end(&j);
+			json_object(j, NULL);
+			json_uint(j, "select", nearest[i].event->select);
+			json_uint(j, "umask", nearest[i].event->umask);
+			json_real(j, "equal", nearest[i].near.equal);
+			json_real(j, "correlation", nearest[i].near.correlation);
+			json_real(j, "factor", nearest[i].near.factor);
+			json_end(j);
 		}
-		json_end(&j);
+		json_end(j);
 	}
-	json_end(&j);
-	json_into(out, &j);
+	json_end(j);
+	json_into(out, j);
 	free(nearest);
 }
 
-/* ---- CSV, and the table to keep ---- */
-
-void scan_view_csv(struct text *out, const struct scan_shown *v)
-{
-	text_add(out, "select,umask,state,documented,meaning,sure,terms,fixed,words,command\n");
-	for (size_t i = 0; i < v->scan->n; i++) {
-		const struct scan_event *e = &v->scan->event[i];
-		const struct scan_finding *f = &v->finding[i];
-		struct text words = { 0 }, terms = { 0 };
-		bool live = e->state == SCAN_LIVE;
-
-		text_add(out, "0x%x,0x%x,%s,", e->select, e->umask, state_names[e->state]);
-		if (live) {
-			scan_words(&words, v->scan, v->known, f);
-			scan_terms(&terms, v->scan, v->known, f);
-		}
-		csv_field(out, live ? v->name(v->with, e->select, e->umask) : "", ',');
-		csv_field(out, live ? meaning_names[f->meaning] : "", ',');
-		csv_field(out, live ? scan_confidence_names[f->sure] : "", ',');
-		csv_field(out, terms.s, ',');
-		if (live)
-			text_add(out, "%" PRId64, f->fixed);
-		text_add(out, ",");
-		csv_field(out, words.s, ',');
-		if (v->command && e->has_command)
-			text_add(out, "%" PRIu64, e->command);
-		text_add(out, "\n");
-		text_free(&words);
-		text_free(&terms);
-	}
-}
+/* ---- the table to keep ---- */
 
 void scan_view_table(struct text *out, const struct scan_shown *v)
 {

@@ -4,6 +4,7 @@
 #define SCAN_SCAN_VIEW_H
 
 #include "scan/finding.h"
+#include "output/json.h"
 #include "output/style.h"
 
 struct scan_shown {
@@ -24,8 +25,7 @@ struct scan_shown {
 };
 
 void scan_view_text(struct text *out, const struct scan_shown *v, const struct style *style);
-void scan_view_json(struct text *out, const struct scan_shown *v);
-void scan_view_csv(struct text *out, const struct scan_shown *v);
+void scan_view_document(struct text *out, enum output_format format, const struct scan_shown *v);
 
 /* A table of the findings in the format of data/: for `tare events` and --event-file. */
 void scan_view_table(struct text *out, const struct scan_shown *v);

@@ -110,7 +110,7 @@ TEST(as_data)
 	struct text t = { 0 };
 
 	v.known = known;
-	scan_view_csv(&t, &v);
+	scan_view_document(&t, FORMAT_CSV, &v);
 	has(&t, "\n0x1,0x0,dead,,,,,,,\n");
 	has(&t,
 	    "\n0x2,0x1,live,,counts,certain,2 loads + 2 returns,0,counts 2 loads + 2 returns,1014\n");
@@ -127,7 +127,7 @@ TEST(as_data)
 	CHECK(!strstr(t.s, "scan.0x"), "no name of those that count in user mode");
 	text_free(&t);
 	v.kernel = false;
-	scan_view_json(&t, &v);
+	scan_view_document(&t, FORMAT_JSON, &v);
 	has(&t, "\"schema\": \"tare/scan/1\"");
 	has(&t, "\"command_exact\": 1014");
 	text_free(&t);

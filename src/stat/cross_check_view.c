@@ -32,20 +32,6 @@ static bool is_judged(const struct cross_check_row *r)
 	return r->verdict <= CROSS_CHECK_DIFFER;
 }
 
-static void head(struct grid *g)
-{
-	static const char *const names[COLS] = { "registers", "perf",  "difference", "",
-						 "(95 %)",    "event", "verdict" };
-
-	grid_row(g);
-	for (unsigned c = 0; c < COLS; c++) {
-		struct text t = { 0 };
-
-		text_add(&t, "%s", names[c]);
-		grid_put(g, c, INK_FAINT, &t);
-	}
-}
-
 static void put_row(struct grid *g, const struct cross_check_row *r, const struct style *s)
 {
 	struct text t = { 0 };
@@ -72,26 +58,23 @@ static void put_row(struct grid *g, const struct cross_check_row *r, const struc
 	if (is_judged(r) && isfinite(percent))
 		text_add(&t, "%s%.2g %%", s->utf8 ? "\u00b1" : "+-", percent_of(r, r->test.half));
 	grid_put(g, COL_HALF, INK_FAINT, &t);
-	text_add(&t, "%s", r->name);
-	grid_put(g, COL_EVENT, INK_PLAIN, &t);
-	text_add(&t, "%s%s%s", verdicts[r->verdict].words, r->why[0] ? ": " : "", r->why);
-	grid_put(g, COL_VERDICT, verdicts[r->verdict].ink, &t);
+	grid_word(g, COL_EVENT, INK_PLAIN, r->name);
+	grid_add(g, COL_VERDICT, verdicts[r->verdict].ink, "%s%s%s", verdicts[r->verdict].words,
+		 r->why[0] ? ": " : "", r->why);
 }
 
 void cross_check_text(struct text *out, const struct cross_check_view *v, const struct style *s)
 {
-	struct grid g = { .columns = COLS,
-			  .right = { [COL_MSR] = true,
-				     [COL_PERF] = true,
-				     [COL_CHANGE] = true,
-				     [COL_PERCENT] = true,
-				     [COL_HALF] = true } };
+	static const struct grid_column columns[COLS] = {
+		{ "registers", true }, { "perf", true },   { "difference", true }, { "", true },
+		{ "(95 %)", true },    { "event", false }, { "verdict", false }
+	};
+	struct grid g = grid_begin(columns, COLS);
 
 	text_add(out, "\n Registers (%s) against perf, in interleaved runs", v->via);
 	if (v->n)
 		text_add(out, ": %zu of each", v->row[0].n[CROSS_CHECK_MSR]);
 	text_add(out, "\n\n");
-	head(&g);
 	for (size_t i = 0; i < v->n; i++)
 		put_row(&g, &v->row[i], s);
 	grid_write(out, &g, s, 1);
@@ -108,10 +91,7 @@ void cross_check_json(struct text *out, const struct cross_check_view *v)
 	json_object(&j, NULL);
 	json_string(&j, "schema", "tare/stat-cross/1");
 	json_string(&j, "via", v->via);
-	json_array(&j, "command");
-	for (char *const *a = v->argv; a && *a; a++)
-		json_string(&j, NULL, *a);
-	json_end(&j);
+	json_strings(&j, "command", (const char *const *)v->argv);
 	json_array(&j, "events");
 	for (size_t i = 0; i < v->n; i++) {
 		const struct cross_check_row *r = &v->row[i];

@@ -76,10 +76,7 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 		trust_json(j, trust, r);
 	if (stat_with_overhead(r))
 		json_bool(j, "with_engine_work", true);
-	if (have)
-		json_real(j, "share", r->enabled_ns ? r->share : 1.0);
-	else
-		json_null(j, "share");
+	json_real_if(j, "share", have, r->enabled_ns ? r->share : 1.0);
 	if (r->of_core_type)
 		json_bool(j, "share_of_core_type", true);
 	json_uint(j, "n", r->spread.n);
@@ -181,14 +178,8 @@ static void each_run(struct json *j, const struct stat_table *t)
 		bool died = e->has_status && WIFSIGNALED(e->wait_status);
 
 		json_object(j, NULL);
-		if (e->has_status && !died)
-			json_int(j, "exit_status", WEXITSTATUS(e->wait_status));
-		else
-			json_null(j, "exit_status");
-		if (died)
-			json_int(j, "signal", WTERMSIG(e->wait_status));
-		else
-			json_null(j, "signal");
+		json_int_if(j, "exit_status", e->has_status && !died, WEXITSTATUS(e->wait_status));
+		json_int_if(j, "signal", died, WTERMSIG(e->wait_status));
 		json_string(j, "ended_by",
 			    e->by_signal                ? "interrupt"
 				    : e->timed_out      ? "time limit"
@@ -267,16 +258,10 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 
 	json_object(&j, NULL);
 	json_string(&j, "schema", "tare/stat/1");
-	json_array(&j, "command");
-	for (char *const *a = about->argv; a && *a; a++)
-		json_string(&j, NULL, *a);
-	json_end(&j);
+	json_strings(&j, "command", (const char *const *)about->argv);
 	if (about->target)
 		json_string(&j, "target", about->target);
-	if (about->exit_status >= 0)
-		json_int(&j, "exit_status", about->exit_status);
-	else
-		json_null(&j, "exit_status");
+	json_int_if(&j, "exit_status", about->exit_status >= 0, about->exit_status);
 	json_uint(&j, "runs", t->runs);
 	json_uint(&j, "runs_each", stat_runs_each(t, about));
 	each_run(&j, t);

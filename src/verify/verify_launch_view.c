@@ -53,22 +53,14 @@ static void put_cell(struct grid *g, unsigned column, enum ink ink, const struct
 	grid_put(g, column, ink, &t);
 }
 
-static void put_words(struct grid *g, unsigned column, enum ink ink, const char *words)
-{
-	struct text t = { 0 };
-
-	text_add(&t, "%s", words);
-	grid_put(g, column, ink, &t);
-}
-
 static void put_items(struct text *out, const struct launch_report *r, const struct style *s)
 {
 	struct grid g = { .columns = 4, .right = { [1] = true, [2] = true } };
 
 	grid_row(&g);
-	put_words(&g, 0, INK_FAINT, "without");
-	put_words(&g, 1, INK_FAINT, "spread");
-	put_words(&g, 2, INK_FAINT, "shift");
+	grid_word(&g, 0, INK_FAINT, "without");
+	grid_word(&g, 1, INK_FAINT, "spread");
+	grid_word(&g, 2, INK_FAINT, "shift");
 	for (unsigned i = 0; i < FIXED_ITEMS; i++) {
 		const struct launch_runs *o = &r->off[i];
 		bool less = o->median < r->all.median;
@@ -79,14 +71,14 @@ static void put_items(struct text *out, const struct launch_report *r, const str
 		if (!(determinism_had(r->fixed) & 1u << i))
 			continue;
 		grid_row(&g);
-		put_words(&g, 0, any ? INK_STRONG : INK_PLAIN, determinism_rows[i].name);
+		grid_word(&g, 0, any ? INK_STRONG : INK_PLAIN, determinism_rows[i].name);
 		put_cell(&g, 1, any ? INK_STRONG : INK_FAINT, s, spread(o), "");
 		put_cell(&g, 2, INK_PLAIN, s, shift, !shift ? "" : less ? "-" : "+");
 		snprintf(words, sizeof(words), "%u count%s in %u runs%s%s", o->different,
 			 o->different == 1 ? "" : "s", o->runs,
 			 o->output_differs ? ", output differs" : "",
 			 o->end_differs ? ", exit status differs" : "");
-		put_words(&g, 3, INK_PLAIN, words);
+		grid_word(&g, 3, INK_PLAIN, words);
 	}
 	text_put(out, "\n", 1);
 	grid_write(out, &g, s, 1);
@@ -161,10 +153,7 @@ void verify_launch_json(struct text *out, const struct launch_report *r)
 
 	json_object(&j, NULL);
 	json_string(&j, "schema", "tare/verify-launch/1");
-	json_array(&j, "command");
-	for (char *const *a = r->argv; *a; a++)
-		json_string(&j, NULL, *a);
-	json_end(&j);
+	json_strings(&j, "command", (const char *const *)r->argv);
 	json_string(&j, "engine", r->engine->name);
 	json_string(&j, "event", "instructions:u");
 	json_uint(&j, "runs", r->runs);

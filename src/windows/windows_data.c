@@ -229,17 +229,11 @@ static void put_document(struct out *out, const struct windows_table *t,
 	json_object(&j, NULL);
 	json_string(&j, "schema", "tare/windows/1");
 	if (about->argv) {
-		json_array(&j, "command");
-		for (char *const *a = about->argv; *a; a++)
-			json_string(&j, NULL, *a);
-		json_end(&j);
+		json_strings(&j, "command", (const char *const *)about->argv);
 	} else {
 		json_null(&j, "command");
 	}
-	if (about->exit_status >= 0)
-		json_int(&j, "exit_status", about->exit_status);
-	else
-		json_null(&j, "exit_status");
+	json_int_if(&j, "exit_status", about->exit_status >= 0, about->exit_status);
 	json_string(&j, "mode", about->mode);
 	json_string(&j, "engine", about->engine->name);
 	json_string(&j, "quality", about->engine->exact ? "exact" : "counted");

@@ -48,19 +48,15 @@ static void put_side(struct text *out, const struct style *style, char letter, c
 
 static void put_totals(struct text *out, const struct windows_diff *d, const struct style *style)
 {
-	struct grid g = { .columns = 4, .right = { false, true, true, true } };
+	static const struct grid_column columns[] = {
+		{ "event", false }, { "A", true }, { "B", true }, { "change", true }
+	};
+	struct grid g = grid_begin(columns, ARRAY_SIZE(columns));
 	struct text cell = { 0 };
-	static const char *const heads[] = { "event", "A", "B", "change" };
 
-	grid_row(&g);
-	for (unsigned c = 0; c < 4; c++) {
-		text_add(&cell, "%s", heads[c]);
-		grid_put(&g, c, INK_FAINT, &cell);
-	}
 	for (size_t e = 0; e < d->n_events; e++) {
 		grid_row(&g);
-		text_add(&cell, "%s", d->name[e]);
-		grid_put(&g, 0, INK_PLAIN, &cell);
+		grid_word(&g, 0, INK_PLAIN, d->name[e]);
 		put_amount(&cell, style, d, e, d->total_a[e], 0);
 		grid_put(&g, 1, INK_PLAIN, &cell);
 		put_amount(&cell, style, d, e, d->total_b[e], 0);
@@ -83,18 +79,15 @@ static void put_stretches(struct text *out, const struct windows_diff *d, const 
 	for (unsigned c = 1; c < g.columns; c++)
 		g.right[c] = true;
 	grid_row(&g);
-	text_add(&cell, "windows of A");
-	grid_put(&g, 0, INK_FAINT, &cell);
+	grid_word(&g, 0, INK_FAINT, "windows of A");
 	for (size_t e = 0; e < events; e++) {
-		text_add(&cell, "%s", d->name[e + 1]);
-		grid_put(&g, (unsigned)(e + 1), INK_FAINT, &cell);
+		grid_word(&g, (unsigned)(e + 1), INK_FAINT, d->name[e + 1]);
 	}
 	for (size_t i = 0; i < d->stretches && i < STRETCHES_SHOWN; i++) {
 		const struct diff_stretch *s = &d->stretch[i];
 
 		grid_row(&g);
-		text_add(&cell, "%zu-%zu", s->first + 1, s->first + s->n);
-		grid_put(&g, 0, INK_PLAIN, &cell);
+		grid_add(&g, 0, INK_PLAIN, "%zu-%zu", s->first + 1, s->first + s->n);
 		for (size_t e = 0; e < events; e++) {
 			put_change(&cell, s->a[e + 1], s->b[e + 1]);
 			grid_put(&g, (unsigned)(e + 1), INK_PLAIN, &cell);

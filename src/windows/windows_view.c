@@ -198,15 +198,11 @@ static void put_phases(struct text *out, const struct windows_table *t,
 	for (unsigned d = g.columns; d-- > 3;)
 		g.drop[g.drops++] = d;
 	grid_row(&g);
-	text_add(&cell, "phase");
-	grid_put(&g, 0, INK_FAINT, &cell);
-	text_add(&cell, "of all");
-	grid_put(&g, 1, INK_FAINT, &cell);
-	text_add(&cell, "windows");
-	grid_put(&g, 2, INK_FAINT, &cell);
+	grid_word(&g, 0, INK_FAINT, "phase");
+	grid_word(&g, 1, INK_FAINT, "of all");
+	grid_word(&g, 2, INK_FAINT, "windows");
 	for (unsigned c = 3; c < g.columns; c++) {
-		text_add(&cell, "%s", series[c - 3].name);
-		grid_put(&g, c, INK_FAINT, &cell);
+		grid_word(&g, c, INK_FAINT, series[c - 3].name);
 	}
 	for (unsigned p = 0; p < th->phases.phases; p++) {
 		double sum[GRID_COLUMNS] = { 0 }, of[GRID_COLUMNS] = { 0 };
@@ -229,8 +225,7 @@ static void put_phases(struct text *out, const struct windows_table *t,
 			}
 		}
 		grid_row(&g);
-		text_add(&cell, "%u", p + 1);
-		grid_put(&g, 0, INK_STRONG, &cell);
+		grid_add(&g, 0, INK_STRONG, "%u", p + 1);
 		put_percent(&cell, 100.0 * (double)rows / (double)n);
 		grid_put(&g, 1, INK_PLAIN, &cell);
 		put_runs(&cell, th, p);
@@ -262,27 +257,22 @@ static void put_rows(struct text *out, const struct windows_table *t,
 	for (unsigned d = g.columns - 1; d-- > 3;)
 		g.drop[g.drops++] = d;
 	grid_row(&g);
-	text_add(&cell, "window");
-	grid_put(&g, 0, INK_FAINT, &cell);
-	text_add(&cell, "wall");
-	grid_put(&g, 1, INK_FAINT, &cell);
+	grid_word(&g, 0, INK_FAINT, "window");
+	grid_word(&g, 1, INK_FAINT, "wall");
 	for (size_t e = 0; e < events; e++) {
 		char name[160];
 
 		short_name(name, sizeof(name), t->event[e].name);
-		text_add(&cell, "%s", name);
-		grid_put(&g, (unsigned)(2 + e), INK_FAINT, &cell);
+		grid_word(&g, (unsigned)(2 + e), INK_FAINT, name);
 	}
 	for (size_t m = 0; m < metrics; m++) {
-		text_add(&cell, "%s", t->metric[m].name);
-		grid_put(&g, (unsigned)(2 + events + m), INK_FAINT, &cell);
+		grid_word(&g, (unsigned)(2 + events + m), INK_FAINT, t->metric[m].name);
 	}
 	for (size_t i = 0; i < th->n; i++) {
 		const struct windows_row *row = windows_row(t, th, i);
 
 		grid_row(&g);
-		text_add(&cell, "%zu", i + 1);
-		grid_put(&g, 0, INK_PLAIN, &cell);
+		grid_add(&g, 0, INK_PLAIN, "%zu", i + 1);
 		if (row->wall_ns)
 			put_time(&cell, style, row->wall_ns);
 		grid_put(&g, 1, INK_PLAIN, &cell);

@@ -51,8 +51,8 @@ static void add_up(const char *path, uint32_t rows_max)
 
 		for (size_t i = 0; i < m.tables; i++) {
 			check_sums(&m, &m.table[i]);
-			memory_json(&out, &shown, &m.table[i]);
-			memory_csv(&out, &shown, &m.table[i]);
+			memory_document(&out, FORMAT_JSON, &shown, &m.table[i]);
+			memory_document(&out, FORMAT_CSV, &shown, &m.table[i]);
 		}
 		memory_text(&out, &shown, &style);
 	} else {
@@ -82,8 +82,8 @@ static void judge(const char *path)
 
 		for (size_t i = 0; i < n.n; i++)
 			must(n.line[i].line->confidence >= 0 && n.line[i].line->confidence <= 1);
-		sharing_json(&out, &shown);
-		sharing_csv(&out, &shown);
+		sharing_document(&out, FORMAT_JSON, &shown);
+		sharing_document(&out, FORMAT_CSV, &shown);
 		sharing_text(&out, &shown, &style);
 	} else {
 		must(err.what[0]);

@@ -60,8 +60,8 @@ static void show(const char *path, const struct samples_options *opts, unsigned 
 		check_sums(&s, &r);
 		report_text(&out, &shown, &style);
 		if (s.call_tree->columns) {
-			report_json(&out, &shown);
-			report_csv(&out, &shown);
+			report_document(&out, FORMAT_JSON, &shown);
+			report_document(&out, FORMAT_CSV, &shown);
 			must(folded_write(&out, s.call_tree, &folded, forget, NULL, &err) == 0);
 		}
 		report_free(&r);

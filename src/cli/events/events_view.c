@@ -9,35 +9,16 @@
 
 void events_list_begin(struct events_list *l, const char *cpu)
 {
-	if (l->format == FORMAT_CSV)
-		text_add(&l->text, "name,group,terms,available,about\n");
-	if (l->format != FORMAT_JSON)
+	static const struct table_layout rows = { .rows = "events",
+						  .columns = "name,group,terms,available,about" };
+
+	if (l->format == FORMAT_TEXT)
 		return;
+	l->json = document_as(l->format, &rows);
 	json_object(&l->json, NULL);
 	json_string(&l->json, "schema", "tare/events/1");
 	json_string(&l->json, "cpu", cpu[0] ? cpu : NULL);
 	json_array(&l->json, "events");
-}
-
-/* Wraps words, from column `at` on; later lines are indented by `indent`. */
-static void wrapped(struct text *out, const char *words, size_t at, size_t indent, size_t width)
-{
-	bool first = true;
-
-	while (*words) {
-		size_t n = strcspn(words, " ");
-
-		if (!first && at + 1 + n > width) {
-			text_add(out, "\n%*s", (int)indent, "");
-			at = indent;
-			first = true;
-		}
-		text_add(out, "%s%.*s", first ? "" : " ", (int)n, words);
-		at += n + !first;
-		first = false;
-		words += n + strspn(words + n, " ");
-	}
-	text_put(out, "\n", 1);
 }
 
 static void add_text(struct events_list *l, const struct known_event *ev)
@@ -61,7 +42,7 @@ static void add_text(struct events_list *l, const struct known_event *ev)
 		text_add(&l->text, "\n  %*s", NAME, "");
 	else
 		text_add(&l->text, "%*s", (int)(NAME - n), "");
-	wrapped(&l->text, say, 2 + NAME, 2 + NAME, width);
+	put_in_width(&l->text, say, 2 + NAME, width);
 }
 
 static void add_json(struct json *j, const struct known_event *ev)
@@ -78,17 +59,10 @@ static void add_json(struct json *j, const struct known_event *ev)
 
 void events_list_add(struct events_list *l, const struct known_event *ev)
 {
-	if (l->format == FORMAT_JSON) {
-		add_json(&l->json, ev);
-	} else if (l->format == FORMAT_CSV) {
-		csv_field(&l->text, ev->name, ',');
-		csv_field(&l->text, ev->group, ',');
-		csv_field(&l->text, ev->terms, ',');
-		text_add(&l->text, "%s,", ev->available ? "true" : "false");
-		csv_field(&l->text, ev->about, '\n');
-	} else {
+	if (l->format == FORMAT_TEXT)
 		add_text(l, ev);
-	}
+	else
+		add_json(&l->json, ev);
 	snprintf(l->group, sizeof(l->group), "%s", ev->group);
 	l->shown++;
 }
@@ -102,7 +76,7 @@ void events_list_refused(struct events_list *l, const char *why)
 
 char *events_list_end(struct events_list *l)
 {
-	if (l->format != FORMAT_JSON)
+	if (l->format == FORMAT_TEXT)
 		return text_take(&l->text);
 	json_end(&l->json);
 	json_array(&l->json, "refused");
@@ -111,7 +85,8 @@ char *events_list_end(struct events_list *l)
 	json_end(&l->json);
 	json_end(&l->json);
 	text_free(&l->refused);
-	return text_take(&l->json.out);
+	json_into(&l->text, &l->json);
+	return text_take(&l->text);
 }
 
 /* ---- one event ---- */
@@ -191,7 +166,7 @@ static void privilege(struct text *out, const struct encoding *enc)
 static void row(struct text *out, const struct style *s, const char *title, struct text *value)
 {
 	text_add(out, "  %s%-10s%s", ink_on(s, INK_FAINT), title, ink_off(s));
-	wrapped(out, value->s ? value->s : "", 12, 12, s->width > 60 ? (size_t)s->width : 60);
+	put_in_width(out, value->s ? value->s : "", 12, s->width > 60 ? (size_t)s->width : 60);
 	text_free(value);
 }
 
@@ -348,12 +323,12 @@ void explanation_text(struct text *out, const struct explanation *x, const struc
 	}
 }
 
-static void json_hex(struct json *j, const char *key, uint64_t value)
+static void json_config(struct json *j, const char *key, uint64_t value)
 {
-	char hex[32];
-
-	snprintf(hex, sizeof(hex), "%#llx", (unsigned long long)value);
-	json_string(j, key, hex);
+	if (value)
+		json_hex(j, key, value);
+	else
+		json_string(j, key, "0");
 }
 
 void explanation_json(struct json *j, const struct explanation *x)
@@ -379,9 +354,9 @@ void explanation_json(struct json *j, const struct explanation *x)
 		json_string(j, "terms", enc->asked[0] ? enc->asked : NULL);
 	} else {
 		json_uint(j, "type", a->type);
-		json_hex(j, "config", a->config);
-		json_hex(j, "config1", a->config1);
-		json_hex(j, "config2", a->config2);
+		json_config(j, "config", a->config);
+		json_config(j, "config1", a->config1);
+		json_config(j, "config2", a->config2);
 		json_string(j, "terms", x->spelled[0] ? x->spelled : NULL);
 	}
 	json_bool(j, "user", !a->exclude_user);
@@ -399,16 +374,10 @@ void explanation_json(struct json *j, const struct explanation *x)
 	} else {
 		json_null(j, "counters");
 	}
-	if (x->beside && x->fit_known && !x->unsure_event)
-		json_bool(j, "fits", !x->blocker);
-	else
-		json_null(j, "fits");
+	json_bool_if(j, "fits", x->beside && x->fit_known && !x->unsure_event, !x->blocker);
 	json_string(j, "blocker", x->blocker);
 	json_string(j, "unsure", x->beside ? x->unsure_event : NULL);
-	if (x->other_cpu)
-		json_null(j, "available");
-	else
-		json_bool(j, "available", !x->unavailable);
+	json_bool_if(j, "available", !x->other_cpu, !x->unavailable);
 	json_string(j, "reason", x->other_cpu ? NULL : x->unavailable);
 	json_string(j, "remedy", x->other_cpu || !x->unavailable ? NULL : x->remedy);
 	json_end(j);

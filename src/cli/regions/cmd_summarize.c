@@ -108,7 +108,7 @@ static int to_page(struct page_file *p, const struct regions *r, const struct su
 	int ret;
 
 	all.top = o->form.top_given ? o->form.top : 0;
-	regions_json(&json, r, &all);
+	regions_document(&json, FORMAT_JSON, r, &all);
 	ret = region_page(p, "tare summarize", &json, files, n, err);
 	text_free(&json);
 	return ret;
@@ -194,12 +194,10 @@ static int run_summarize(const struct command *self, int argc, char **argv)
 			ret = regions_merge(&merged, &r, o.shown.match, o.shown.key, r.by, &err);
 			o.shown.merged = &merged;
 		}
-		if (ret == 0 && o.form.out.format == FORMAT_JSON)
-			regions_json(&out, &r, &o.shown);
-		else if (ret == 0 && o.form.out.format == FORMAT_CSV)
-			regions_csv(&out, &r, &o.shown);
-		else if (ret == 0)
+		if (ret == 0 && o.form.out.format == FORMAT_TEXT)
 			regions_text(&out, &r, &o.shown, &to.style);
+		else if (ret == 0)
+			regions_document(&out, o.form.out.format, &r, &o.shown);
 		if (ret == 0)
 			ret = recording_close(&to, &out, &err);
 		else

@@ -175,7 +175,7 @@ static int write_page(const struct memory_cli *o, const struct memory_shown *sho
 		if (lacks_rows(shown->memory, &shown->memory->table[i])) /* as with --by */
 			continue;
 
-		memory_json(&table, shown, &shown->memory->table[i]);
+		memory_document(&table, FORMAT_JSON, shown, &shown->memory->table[i]);
 		if (table.failed)
 			ret = tare_fail_nomem(err);
 		else
@@ -197,12 +197,10 @@ static int write_text(const struct memory_cli *o, const struct memory_shown *sho
 
 	if (ret < 0)
 		return ret;
-	if (o->common.out.format == FORMAT_JSON)
-		memory_json(&out, shown, shown->memory->table);
-	else if (o->common.out.format == FORMAT_CSV)
-		memory_csv(&out, shown, shown->memory->table);
-	else
+	if (o->common.out.format == FORMAT_TEXT)
 		memory_text(&out, shown, &to.style);
+	else
+		memory_document(&out, o->common.out.format, shown, shown->memory->table);
 	ret = recording_close(&to, &out, err);
 	text_free(&out);
 	return ret;
@@ -329,12 +327,10 @@ static int show_allocations(const struct memory_cli *o, enum allocations_sort so
 	if (ret == 0)
 		ret = sample_open(&to, &o->common, err);
 	if (ret == 0) {
-		if (o->common.out.format == FORMAT_JSON)
-			allocations_json(&out, &shown);
-		else if (o->common.out.format == FORMAT_CSV)
-			allocations_csv(&out, &shown);
-		else
+		if (o->common.out.format == FORMAT_TEXT)
 			allocations_text(&out, &shown, &to.style);
+		else
+			allocations_document(&out, o->common.out.format, &shown);
 		ret = recording_close(&to, &out, err);
 		text_free(&out);
 	}

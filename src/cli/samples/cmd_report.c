@@ -220,7 +220,7 @@ static int write_page(const char *path, const struct report_shown *shown, struct
 	struct text table = { 0 };
 	int ret = page_file_open(&p, path, NULL, err);
 
-	report_json(&table, shown);
+	report_document(&table, FORMAT_JSON, shown);
 	if (ret == 0 && table.failed)
 		ret = tare_fail_nomem(err);
 	if (ret == 0)
@@ -283,12 +283,10 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 	}
 	if (ret == 0 && o->common.out.html)
 		ret = write_page(o->common.out.html, &shown, err);
-	else if (ret == 0 && o->common.out.format == FORMAT_JSON)
-		report_json(&out, &shown);
-	else if (ret == 0 && o->common.out.format == FORMAT_CSV)
-		report_csv(&out, &shown);
-	else if (ret == 0)
+	else if (ret == 0 && o->common.out.format == FORMAT_TEXT)
 		report_text(&out, &shown, &style);
+	else if (ret == 0)
+		report_document(&out, o->common.out.format, &shown);
 	if (ret == 0 && !o->common.out.html)
 		ret = output_put(to, &out, err);
 	if (shown.relatives)

@@ -47,7 +47,7 @@ static int write_page(const char *path, const struct sharing_shown *shown, struc
 	struct text lines = { 0 };
 	int ret = page_file_open(&p, path, NULL, err);
 
-	sharing_json(&lines, shown);
+	sharing_document(&lines, FORMAT_JSON, shown);
 	if (ret == 0)
 		ret = page_file_document(&p, "tare sharing", shown->path, &lines, err);
 	page_file_abandon(&p);
@@ -64,12 +64,10 @@ static int write_text(const struct sharing_cli *o, const struct sharing_shown *s
 
 	if (ret < 0)
 		return ret;
-	if (o->common.out.format == FORMAT_JSON)
-		sharing_json(&out, shown);
-	else if (o->common.out.format == FORMAT_CSV)
-		sharing_csv(&out, shown);
-	else
+	if (o->common.out.format == FORMAT_TEXT)
 		sharing_text(&out, shown, &to.style);
+	else
+		sharing_document(&out, o->common.out.format, shown);
 	ret = recording_close(&to, &out, err);
 	text_free(&out);
 	return ret;

@@ -72,7 +72,7 @@ static int to_page(const struct report_diff_cli *o, const struct report_diff_sho
 	struct text table = { 0 }, title = { 0 };
 	int ret = page_file_open(&p, o->html, NULL, err);
 
-	report_diff_json(&table, shown);
+	report_diff_document(&table, FORMAT_JSON, shown);
 	text_add(&title, "%s, before: %s", o->after, o->before);
 	if (ret == 0 && (table.failed || title.failed))
 		ret = tare_fail_nomem(err);
@@ -100,12 +100,10 @@ static int to_output(const struct report_diff_cli *o, const struct report_diff_s
 
 	if (ret < 0)
 		return ret;
-	if (o->common->out.format == FORMAT_JSON)
-		report_diff_json(&out, shown);
-	else if (o->common->out.format == FORMAT_CSV)
-		report_diff_csv(&out, shown);
-	else
+	if (o->common->out.format == FORMAT_TEXT)
 		report_diff_text(&out, shown, &to.style);
+	else
+		report_diff_document(&out, o->common->out.format, shown);
 	ret = recording_close(&to, &out, err);
 	text_free(&out);
 	return ret;

@@ -308,12 +308,10 @@ static int show(struct job *j, const struct scan_shown *v, bool kept, struct tar
 
 	if (ret < 0)
 		return ret;
-	if (j->o.out.format == FORMAT_JSON)
-		scan_view_json(&to.out, v);
-	else if (j->o.out.format == FORMAT_CSV)
-		scan_view_csv(&to.out, v);
-	else
+	if (j->o.out.format == FORMAT_TEXT)
 		scan_view_text(&to.out, v, &to.style);
+	else
+		scan_view_document(&to.out, (enum output_format)j->o.out.format, v);
 	if (j->o.out.format == FORMAT_TEXT && kept)
 		text_add(&to.out, " Kept in %s; tare events scan shows it.\n", j->table);
 	return document_close(&to, err);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/path.h"
-#include "output/csv.h"
 #include "output/escape.h"
 #include "memory/memory_view.h"
 #include "memory/sharing/sharing_view.h"
@@ -238,23 +237,21 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 {
 	const struct sharing_cell *cell = sharing_cells(s->named->s);
 	bool latency = false, fields = false, hitm = sharing_totals(s->named->s).knows_hitm;
-	struct grid g = { .columns = 8,
-			  .right = { false, false, false, true, true, true, true, false } };
-	static const char *const heads[] = { "at",     "field", "thread", "loads",
-					     "stores", "hitm",  "cycles", "code" };
 	size_t rows = 0;
 	struct text t = { 0 };
+	struct grid g;
 
 	for (size_t i = l->cell; i < l->cell + l->n_cells; i++)
 		latency |= cell[i].latency_n != 0, fields |= s->named->field[i] != 0;
-	grid_row(&g);
-	for (unsigned i = 0; i < ARRAY_SIZE(heads); i++) {
-		if ((i != 1 || fields) && (i != 5 || hitm) && (i != 6 || latency))
-			text_add(&t, "%s", heads[i]);
-		grid_put(&g, i, INK_FAINT, &t);
-		text_free(&t);
-		t = (struct text){ 0 };
-	}
+	g = grid_begin((const struct grid_column[]){ { "at", false },
+						     { fields ? "field" : "", false },
+						     { "thread", false },
+						     { "loads", true },
+						     { "stores", true },
+						     { hitm ? "hitm" : "", true },
+						     { latency ? "cycles" : "", true },
+						     { "code", false } },
+		       8);
 	for (size_t i = l->cell; i < l->cell + l->n_cells; i++) {
 		struct sharing_cell sum, *c = &sum;
 		const char *comm = memory_samples_comm(s->named->of, cell[i].pid, cell[i].tid);
@@ -270,10 +267,8 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 		escape(&t, comm, strlen(comm));
 		text_add(&t, "%s%u/%u", *comm ? " " : "", c->pid, c->tid);
 		grid_put(&g, 2, INK_PLAIN, &t);
-		put_count(&t, style, c->loads);
-		grid_put(&g, 3, INK_PLAIN, &t);
-		put_count(&t, style, c->stores);
-		grid_put(&g, 4, INK_PLAIN, &t);
+		grid_count(&g, 3, INK_PLAIN, style, c->loads);
+		grid_count(&g, 4, INK_PLAIN, style, c->stores);
 		if (hitm)
 			put_count(&t, style, c->hitm);
 		grid_put(&g, 5, INK_PLAIN, &t);
@@ -579,14 +574,6 @@ void sharing_text(struct text *out, const struct sharing_shown *s, const struct 
 
 /* ---- JSON ---- */
 
-static void json_hex(struct json *j, const char *key, uint64_t v)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%" PRIx64, v);
-	json_string(j, key, text);
-}
-
 static void json_cell(struct json *j, const struct sharing_shown *s, size_t i)
 {
 	const struct sharing_cell *c = &sharing_cells(s->named->s)[i];
@@ -594,32 +581,22 @@ static void json_cell(struct json *j, const struct sharing_shown *s, size_t i)
 
 	json_object(j, NULL);
 	json_uint(j, "offset", c->offset);
-	if (c->size)
-		json_uint(j, "size", c->size);
-	else
-		json_null(j, "size");
+	json_uint_if(j, "size", c->size, c->size);
 	json_string(j, "field", s->named->field[i] ? word(s, s->named->field[i]) : NULL);
+	table_string(j, "align", s->named->aligned[i] ? word(s, s->named->aligned[i]) : NULL);
 	json_uint(j, "pid", c->pid);
 	json_uint(j, "tid", c->tid);
 	json_string(j, "comm", memory_samples_comm(s->named->of, c->pid, c->tid));
 	json_uint(j, "loads", c->loads);
 	json_uint(j, "stores", c->stores);
-	if (sharing_totals(s->named->s).knows_hitm)
-		json_uint(j, "modified", c->hitm);
-	else
-		json_null(j, "modified");
-	if (c->latency_n)
-		json_real(j, "latency_mean", (double)c->latency_sum / (double)c->latency_n);
-	else
-		json_null(j, "latency_mean");
+	json_uint_if(j, "modified", sharing_totals(s->named->s).knows_hitm, c->hitm);
+	json_real_if(j, "latency_mean", c->latency_n,
+		     (double)c->latency_sum / (double)c->latency_n);
 	json_hex(j, "ip", c->ip);
 	json_string(j, "function", name->function ? word(s, name->function) : NULL);
 	json_string(j, "module", word(s, name->module));
 	json_string(j, "file", name->file ? word(s, name->file) : NULL);
-	if (name->file)
-		json_uint(j, "line", name->line);
-	else
-		json_null(j, "line");
+	json_uint_if(j, "line", name->file, name->line);
 	json_end(j);
 }
 
@@ -665,18 +642,12 @@ static void json_line(struct json *j, const struct sharing_shown *s,
 	else
 		json_null(j, "symbol");
 	json_string(j, "verdict", verdicts[l->verdict].key);
-	if (l->verdict == SHARING_UNCLEAR)
-		json_null(j, "sure");
-	else
-		json_real(j, "sure", l->confidence);
+	json_real_if(j, "sure", l->verdict != SHARING_UNCLEAR, l->confidence);
 	json_bool(j, "in_turns", l->in_turns);
 	json_bool(j, "few_turns", l->few_turns);
 	json_bool(j, "few_bytes", l->few_bytes);
 	json_bool(j, "seldom", l->seldom);
-	if (l->part)
-		json_uint(j, "part", l->part);
-	else
-		json_null(j, "part");
+	json_uint_if(j, "part", l->part, l->part);
 	json_bool(j, "sizes_known", !l->sizes_open);
 	json_string(j, "kind", l->verdict == SHARING_UNTIMED ? verdicts[l->kind].key : NULL);
 	put_means(&means, l);
@@ -689,10 +660,7 @@ static void json_line(struct json *j, const struct sharing_shown *s,
 	json_uint(j, "samples", l->samples);
 	json_uint(j, "loads", l->loads);
 	json_uint(j, "stores", l->stores);
-	if (sharing_totals(s->named->s).knows_hitm)
-		json_uint(j, "modified", l->hitm);
-	else
-		json_null(j, "modified");
+	json_uint_if(j, "modified", sharing_totals(s->named->s).knows_hitm, l->hitm);
 	json_uint(j, "threads", l->threads);
 	if (l->verdict == SHARING_UNTIMED) {
 		json_null(j, "switches_true");
@@ -701,10 +669,7 @@ static void json_line(struct json *j, const struct sharing_shown *s,
 		json_uint(j, "switches_true", l->switches_true);
 		json_uint(j, "switches_false", l->switches_false);
 	}
-	if (l->expected > 0)
-		json_real(j, "switches_by_chance", l->expected);
-	else
-		json_null(j, "switches_by_chance");
+	json_real_if(j, "switches_by_chance", l->expected > 0, l->expected);
 	json_array(j, "cells");
 	for (size_t i = l->cell; i < l->cell + l->n_cells; i++)
 		json_cell(j, s, i);
@@ -728,110 +693,57 @@ static void json_group(struct json *j, const struct sharing_shown *s, const stru
 	json_uint(j, "loads", g->loads);
 	json_uint(j, "stores", g->stores);
 	json_uint(j, "moves", g->switches_true + g->switches_false);
-	if (sharing_totals(s->named->s).knows_hitm)
-		json_uint(j, "modified", g->hitm);
-	else
-		json_null(j, "modified");
+	json_uint_if(j, "modified", sharing_totals(s->named->s).knows_hitm, g->hitm);
 	json_end(j);
 }
 
-void sharing_json(struct text *out, const struct sharing_shown *s)
+void sharing_document(struct text *out, enum output_format format, const struct sharing_shown *s)
 {
+	static const struct table_layout rows = {
+		.rows = "lines/cells",
+		.columns =
+			"line=../address,physical=../physical,object=../object,verdict=../verdict,"
+			"sure=../sure,offset,size,pid,tid,loads,stores,modified,latency_mean,function,"
+			"module,file,source_line=line,field,align,in_turns=../in_turns,"
+			"few_turns=../few_turns,few_bytes=../few_bytes,seldom=../seldom,part=../part",
+		.digits = 6,
+	};
+	struct json document = document_as(format, &rows), *j = &document;
 	const struct sharing_named *n = s->named;
 	struct sharing_totals t = sharing_totals(n->s);
 	struct tally k = tally_of(s);
 	struct remarks remarks = remarks_of(s, &k, true, &remarks_style);
-	struct json j = { 0 };
 	size_t shown = 0;
 
-	json_object(&j, NULL);
-	json_string(&j, "schema", "tare/sharing/1");
-	json_string(&j, "file", s->path);
-	json_uint(&j, "line_size", s->line_size);
-	json_uint(&j, "accesses", t.used);
-	json_uint(&j, "passed_over", t.passed_over);
-	json_uint(&j, "without_time", t.without_time);
-	json_uint(&j, "cut_short", t.cut_short);
-	json_uint(&j, "no_memory_operations", n->no_accesses);
-	json_uint(&j, "lines_in_all", t.lines);
-	json_uint(&j, "lines_of_too_few_samples", t.too_few);
-	json_bool(&j, "knows_modified", t.knows_hitm);
-	json_bool(&j, "knows_physical", t.knows_physical);
-	json_uint(&j, "processes", t.processes);
-	json_array(&j, "origins");
+	json_object(j, NULL);
+	json_string(j, "schema", "tare/sharing/1");
+	json_string(j, "file", s->path);
+	json_uint(j, "line_size", s->line_size);
+	json_uint(j, "accesses", t.used);
+	json_uint(j, "passed_over", t.passed_over);
+	json_uint(j, "without_time", t.without_time);
+	json_uint(j, "cut_short", t.cut_short);
+	json_uint(j, "no_memory_operations", n->no_accesses);
+	json_uint(j, "lines_in_all", t.lines);
+	json_uint(j, "lines_of_too_few_samples", t.too_few);
+	json_bool(j, "knows_modified", t.knows_hitm);
+	json_bool(j, "knows_physical", t.knows_physical);
+	json_uint(j, "processes", t.processes);
+	json_array(j, "origins");
 	for (unsigned i = 0; i < 32; i++)
 		if (n->origins >> i & 1)
-			json_string(&j, NULL, tare_access_origin_name((enum tare_access_origin)i));
-	json_end(&j);
-	json_array(&j, "lines");
+			json_string(j, NULL, tare_access_origin_name((enum tare_access_origin)i));
+	json_end(j);
+	json_array(j, "lines");
 	for (size_t i = 0; i < n->n && (!s->limit || shown < s->limit); i++, shown++)
-		json_line(&j, s, &n->line[i]);
-	json_end(&j);
-	json_array(&j, "objects");
+		json_line(j, s, &n->line[i]);
+	json_end(j);
+	json_array(j, "objects");
 	for (size_t i = 0; i < n->groups; i++)
-		json_group(&j, s, &n->group[i]);
-	json_end(&j);
-	memory_samples_quality_json(&j, n->of, &remarks);
+		json_group(j, s, &n->group[i]);
+	json_end(j);
+	memory_samples_quality_json(j, n->of, &remarks);
 	remarks_free(&remarks);
-	json_end(&j);
-	json_into(out, &j);
-}
-
-/* ---- CSV ---- */
-
-static const char *truth(bool is)
-{
-	return is ? "true" : "false";
-}
-
-void sharing_csv(struct text *out, const struct sharing_shown *s)
-{
-	const struct sharing_named *n = s->named;
-	const struct sharing_cell *cell = sharing_cells(n->s);
-	bool hitm = sharing_totals(n->s).knows_hitm;
-
-	text_add(
-		out,
-		"line,physical,object,verdict,sure,offset,size,pid,tid,loads,stores,modified,latency_mean,function,module,file,source_line,field,align,in_turns,few_turns,few_bytes,seldom,part\n");
-	for (size_t k = 0; k < n->n && (!s->limit || k < s->limit); k++) {
-		const struct sharing_line *l = n->line[k].line;
-
-		for (size_t i = l->cell; i < l->cell + l->n_cells; i++) {
-			const struct memory_samples_name *name = &n->name[i];
-			struct text object = { 0 };
-
-			put_object(&object, s, &n->line[k]);
-			text_add(out, "0x%" PRIx64 ",%s,", l->address, truth(l->physical));
-			csv_field(out, object.s, ',');
-			text_free(&object);
-			csv_field(out, verdicts[l->verdict].key, ',');
-			if (l->verdict != SHARING_UNCLEAR)
-				text_add(out, "%.6g", l->confidence);
-			text_add(out, ",%u,", cell[i].offset);
-			if (cell[i].size)
-				text_add(out, "%u", cell[i].size);
-			text_add(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",", cell[i].pid, cell[i].tid,
-				 cell[i].loads, cell[i].stores);
-			if (hitm)
-				text_add(out, "%" PRIu64, cell[i].hitm);
-			text_add(out, ",");
-			if (cell[i].latency_n)
-				text_add(out, "%.6g",
-					 (double)cell[i].latency_sum / (double)cell[i].latency_n);
-			text_add(out, ",");
-			csv_field(out, name->function ? word(s, name->function) : NULL, ',');
-			csv_field(out, word(s, name->module), ',');
-			csv_field(out, name->file ? word(s, name->file) : NULL, ',');
-			if (name->file)
-				text_add(out, "%u", name->line);
-			text_add(out, ",");
-			csv_field(out, n->field[i] ? word(s, n->field[i]) : NULL, ',');
-			csv_field(out, n->aligned[i] ? word(s, n->aligned[i]) : NULL, ',');
-			text_add(out, "%s,%s,%s,%s,", truth(l->in_turns), truth(l->few_turns),
-				 truth(l->few_bytes), truth(l->seldom));
-			if (l->part)
-				text_add(out, "%" PRIu64, l->part);
-			text_add(out, "\n");
-		}
-	}
+	json_end(j);
+	json_into(out, j);
 }

@@ -4,6 +4,7 @@
 #define MEMORY_SHARING_SHARING_VIEW_H
 
 #include "memory/sharing/sharing_named.h"
+#include "output/csv.h"
 #include "output/style.h"
 
 struct sharing_shown {
@@ -15,9 +16,7 @@ struct sharing_shown {
 };
 
 void sharing_text(struct text *out, const struct sharing_shown *s, const struct style *style);
-/* One row for each thread's accesses to a range of bytes from one place in the code. */
-void sharing_csv(struct text *out, const struct sharing_shown *s);
-/* tare/sharing/1 */
-void sharing_json(struct text *out, const struct sharing_shown *s);
+/* tare/sharing/1. CSV: a row for each thread's accesses to a range of bytes from one place. */
+void sharing_document(struct text *out, enum output_format format, const struct sharing_shown *s);
 
 #endif

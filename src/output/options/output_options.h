@@ -3,12 +3,11 @@
 #ifndef OUTPUT_OPTIONS_OUTPUT_OPTIONS_H
 #define OUTPUT_OPTIONS_OUTPUT_OPTIONS_H
 
+#include "output/json.h"
 #include "output/options/option.h"
 #include "output/output.h"
 
 /* A command that has others counts on from FORMAT_OTHER. */
-enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_OTHER };
-
 struct output_options {
 	int format;       /* enum output_format, or one of the command's own */
 	const char *path; /* NULL: standard output */

@@ -461,10 +461,7 @@ void annotate_json(struct text *out, const struct annotate_shown *s)
 		json_string(&j, "text", l->text[0] ? l->text : NULL);
 		json_string(&j, "target", l->target);
 		json_string(&j, "file", l->file);
-		if (l->file)
-			json_uint(&j, "line", l->line);
-		else
-			json_null(&j, "line");
+		json_uint_if(&j, "line", l->file, l->line);
 		json_array(&j, "amounts");
 		for (uint32_t c = 0; c < a->columns; c++)
 			json_int(&j, NULL, l->amount[c]);

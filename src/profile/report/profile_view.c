@@ -121,26 +121,18 @@ static void add_row(struct grid *g, const struct profile_table *t, const struct 
 	grid_put(g, COL_VARIED, INK_CAREFUL, &varied);
 }
 
-static void add_words(struct grid *g, unsigned column, const char *words)
-{
-	struct text t = { 0 };
-
-	text_add(&t, "%s", words);
-	grid_put(g, column, INK_FAINT, &t);
-}
-
 static void add_heading(struct grid *g, const struct profile_table *t)
 {
 	grid_row(g);
-	add_words(g, COL_SELF, "instructions");
-	add_words(g, COL_SHARE, "%");
-	add_words(g, COL_SUM, "sum %");
-	add_words(g, COL_FUNCTION, "function");
+	grid_word(g, COL_SELF, INK_FAINT, "instructions");
+	grid_word(g, COL_SHARE, INK_FAINT, "%");
+	grid_word(g, COL_SUM, INK_FAINT, "sum %");
+	grid_word(g, COL_FUNCTION, INK_FAINT, "function");
 	if (t->by == PROFILE_LINE)
-		add_words(g, COL_LINE, "line");
-	add_words(g, COL_WHERE, "file");
+		grid_word(g, COL_LINE, INK_FAINT, "line");
+	grid_word(g, COL_WHERE, INK_FAINT, "file");
 	if (t->varied)
-		add_words(g, COL_VARIED, "differs between runs");
+		grid_word(g, COL_VARIED, INK_FAINT, "differs between runs");
 }
 
 /* ---- code without symbols ---- */
@@ -324,10 +316,7 @@ static void json_row(struct json *j, const struct profile_table *t, const struct
 	json_name(j, "module", r->module);
 	if (t->by == PROFILE_LINE) {
 		json_name(j, "file", r->file);
-		if (r->file)
-			json_uint(j, "line", r->line);
-		else
-			json_null(j, "line");
+		json_uint_if(j, "line", r->file, r->line);
 	}
 	json_int(j, "instructions", r->instructions);
 	if (t->runs > 1) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A report of samples for programs: JSON and CSV. */
-#include <stdarg.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include "perfdata/perfdata_features.h"
 #include "output/csv.h"
-#include "output/json.h"
 #include "count/partial.h"
 #include "profile/report/report_view.h"
 #include "profile/report/traced_view.h"
@@ -21,6 +20,12 @@ static const struct {
 };
 
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
+
+static const char *numbered(char room[32], const char *what, size_t i)
+{
+	snprintf(room, 32, "%s %zu", what, i);
+	return room;
+}
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -61,10 +66,7 @@ static void json_head(struct json *j, const struct report_shown *r)
 		json_string(j, "unit", call_tree_name(st, st->column[c].unit));
 		json_uint(j, "samples", st->column[c].samples);
 		json_uint(j, "amount", st->column[c].amount);
-		if (st->column[c].has_total)
-			json_uint(j, "total", st->column[c].total);
-		else
-			json_null(j, "total");
+		json_uint_if(j, "total", st->column[c].has_total, st->column[c].total);
 		json_bool(j, "exact", st->column[c].counted);
 		json_bool(j, "in_step", call_tree_in_step(&st->column[c]));
 		json_bool(j, "read_with_another", st->column[c].read);
@@ -164,10 +166,7 @@ static void json_what(struct json *j, const struct report_shown *r, const struct
 	}
 	if (by & REPORT_LINE) {
 		json_string(j, "file", w->file ? call_tree_name(st, w->file) : NULL);
-		if (w->file)
-			json_uint(j, "line", w->line);
-		else
-			json_null(j, "line");
+		json_uint_if(j, "line", w->file, w->line);
 	}
 	if (by & REPORT_ADDRESS) {
 		snprintf(address, sizeof(address), "0x%llx", (unsigned long long)w->address);
@@ -178,6 +177,63 @@ static void json_what(struct json *j, const struct report_shown *r, const struct
 	if (by & ~(unsigned)(REPORT_COMM | REPORT_PID | REPORT_TID | REPORT_TRACE)) {
 		json_bool(j, "kernel", w->flags & CALL_TREE_KERNEL);
 		json_bool(j, "code", !(w->flags & CALL_TREE_MARK));
+	}
+}
+
+/* Of CSV: the keys, the fields of tracepoints, and three numbers for each event. */
+static void columns(struct json *j, const struct report_shown *r)
+{
+	static const char *const what[] = { "self", "total", "samples" };
+	const struct call_tree *st = r->samples->call_tree;
+	unsigned by = r->report->keys;
+	char key[32];
+
+	for (size_t i = 0; i < KEYS; i++) {
+		if (!(by & keys[i].key))
+			continue;
+		if (keys[i].key == REPORT_LINE)
+			table_column(j, "file", "", "file", NULL);
+		if (keys[i].key == REPORT_TID && !(by & REPORT_PID))
+			table_column(j, "pid", "", "pid", NULL);
+		if (keys[i].key == REPORT_ADDRESS && !(by & REPORT_MODULE))
+			table_column(j, "module", "", "module", NULL);
+		table_column(j, keys[i].name, "", keys[i].name, NULL);
+	}
+	for (size_t i = 0; by & REPORT_TRACE && i < r->samples->n_fields; i++)
+		table_column(j, call_tree_name(st, r->samples->field[i]), "",
+			     numbered(key, "field", i), NULL);
+	for (uint32_t c = 0; c < st->columns; c++)
+		for (int k = 0; k < 3; k++) {
+			struct text title = { 0 };
+
+			text_add(&title, "%s %s", call_tree_name(st, st->column[c].name), what[k]);
+			table_column(j, title.s ? title.s : "", "", numbered(key, what[k], c),
+				     NULL);
+			text_free(&title);
+		}
+	if (r->ratio)
+		table_column(j, r->ratio->text, "", "ratio", NULL);
+}
+
+/* The values of those columns that JSON has in another form. */
+static void column_values(struct json *j, const struct report_shown *r,
+			  const struct report_row *row)
+{
+	const struct call_tree *st = r->samples->call_tree;
+	char key[32];
+
+	if (row->what.flags & CALL_TREE_UNKNOWN)
+		table_string(j, "function", call_tree_name(st, row->what.function));
+	for (size_t i = 0; r->report->keys & REPORT_TRACE && i < r->samples->n_fields; i++) {
+		const struct call_tree_trace *v = traced_value(st, row->what.trace,
+							       r->samples->field[i]);
+
+		table_string(j, numbered(key, "field", i), v ? call_tree_name(st, v->value) : NULL);
+	}
+	for (uint32_t c = 0; c < st->columns; c++) {
+		table_uint(j, numbered(key, "self", c), row->self[c]);
+		table_uint(j, numbered(key, "total", c), row->total[c]);
+		table_uint(j, numbered(key, "samples", c), row->samples[c]);
 	}
 }
 
@@ -192,6 +248,8 @@ static void json_rows(struct json *j, const struct report_shown *r)
 
 		json_object(j, NULL);
 		json_what(j, r, &row->what);
+		if (j->table)
+			column_values(j, r, row);
 		json_array(j, "events");
 		for (uint32_t c = 0; c < st->columns; c++) {
 			double s = share(row->self[c], st->column[c].amount);
@@ -236,186 +294,75 @@ static void json_relatives(struct json *j, const char *key, const struct report_
 	json_end(j);
 }
 
-void report_json(struct text *out, const struct report_shown *r)
-{
-	struct json j = { 0 };
-
-	json_object(&j, NULL);
-	json_head(&j, r);
-	json_string(&j, "by_samples_as", r->samples->counted.why);
-	if (r->relatives) {
-		json_object(&j, "function");
-		json_string(&j, "name", r->function);
-		json_uint(&j, "self", r->relatives->self);
-		json_bool(&j, "self_exact",
-			  r->relatives->counted &&
-				  r->samples->call_tree->column[r->options->column].counted);
-		json_uint(&j, "total", r->relatives->total);
-		json_uint(&j, "samples", r->relatives->samples);
-		json_relatives(&j, "callers", r->relatives->caller, r->relatives->callers, r);
-		json_relatives(&j, "callees", r->relatives->callee, r->relatives->callees, r);
-		json_end(&j);
-	} else {
-		json_string(&j, "ratio", r->ratio ? r->ratio->text : NULL);
-		json_bool(&j, "ratio_mixed", report_ratio_mixed(r));
-		json_array(&j, "keys");
-		for (size_t i = 0; i < KEYS; i++)
-			if (r->report->keys & keys[i].key)
-				json_string(&j, NULL, keys[i].name);
-		json_end(&j);
-		json_array(&j, "fields");
-		for (size_t i = 0; i < r->samples->n_fields; i++)
-			json_string(&j, NULL,
-				    call_tree_name(r->samples->call_tree, r->samples->field[i]));
-		json_end(&j);
-		json_rows(&j, r);
-	}
-	if (r->shift)
-		skid_shift_json(&j, r->shift, r->samples);
-	json_quality(&j, r);
-	json_end(&j);
-	json_into(out, &j);
-}
-
-/* ---- CSV: RFC 4180 ---- */
-
-static void field(struct text *out, bool *first, const char *value)
-{
-	if (!*first)
-		text_put(out, ",", 1);
-	*first = false;
-	csv_cell(out, value, ",");
-}
-
-__attribute__((format(printf, 3, 4))) static void put_number(struct text *out, bool *first,
-							     const char *fmt, ...)
-{
-	char word[64];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(word, sizeof(word), fmt, ap);
-	va_end(ap);
-	field(out, first, word);
-}
-
-static void csv_head(struct text *out, const struct report_shown *r)
-{
-	const struct call_tree *st = r->samples->call_tree;
-	bool first = true;
-
-	for (size_t i = 0; i < KEYS; i++)
-		if (r->report->keys & keys[i].key) {
-			if (keys[i].key == REPORT_LINE)
-				field(out, &first, "file");
-			if (keys[i].key == REPORT_TID && !(r->report->keys & REPORT_PID))
-				field(out, &first, "pid");
-			if (keys[i].key == REPORT_ADDRESS && !(r->report->keys & REPORT_MODULE))
-				field(out, &first, "module");
-			field(out, &first, keys[i].name);
-		}
-	for (size_t i = 0; r->report->keys & REPORT_TRACE && i < r->samples->n_fields; i++)
-		field(out, &first, call_tree_name(st, r->samples->field[i]));
-	for (uint32_t c = 0; c < st->columns; c++) {
-		static const char *const what[] = { "self", "total", "samples" };
-
-		for (int k = 0; k < 3; k++) {
-			struct text t = { 0 };
-
-			text_add(&t, "%s %s", call_tree_name(st, st->column[c].name), what[k]);
-			field(out, &first, t.s ? t.s : "");
-			text_free(&t);
-		}
-	}
-	if (r->ratio)
-		field(out, &first, r->ratio->text);
-	text_put(out, "\r\n", 2);
-}
-
-static void csv_row(struct text *out, const struct report_shown *r, const struct report_row *row)
-{
-	const struct call_tree *st = r->samples->call_tree;
-	unsigned by = r->report->keys;
-	const struct report_what *w = &row->what;
-	bool first = true;
-	double ratio;
-
-	if (by & REPORT_COMM)
-		field(out, &first, call_tree_name(st, w->comm));
-	if (by & (REPORT_PID | REPORT_TID))
-		put_number(out, &first, "%u", w->pid);
-	if (by & REPORT_TID)
-		put_number(out, &first, "%u", w->tid);
-	if (by & REPORT_MODULE)
-		field(out, &first, call_tree_name(st, w->module));
-	if (by & REPORT_FUNCTION)
-		field(out, &first, call_tree_name(st, w->function));
-	if (by & REPORT_LINE) {
-		field(out, &first, w->file ? call_tree_name(st, w->file) : "");
-		if (w->file)
-			put_number(out, &first, "%u", w->line);
-		else
-			field(out, &first, "");
-	}
-	if (by & REPORT_ADDRESS) {
-		if (!(by & REPORT_MODULE))
-			field(out, &first, call_tree_name(st, w->module));
-		put_number(out, &first, "0x%llx", (unsigned long long)w->address);
-	}
-	for (size_t i = 0; by & REPORT_TRACE && i < r->samples->n_fields; i++) {
-		const struct call_tree_trace *v = traced_value(st, w->trace, r->samples->field[i]);
-
-		field(out, &first, v ? call_tree_name(st, v->value) : "");
-	}
-	for (uint32_t c = 0; c < st->columns; c++) {
-		put_number(out, &first, "%llu", (unsigned long long)row->self[c]);
-		put_number(out, &first, "%llu", (unsigned long long)row->total[c]);
-		put_number(out, &first, "%llu", (unsigned long long)row->samples[c]);
-	}
-	if (r->ratio && derived_of(r->ratio, row->self, &ratio))
-		put_number(out, &first, "%.17g", ratio);
-	else if (r->ratio)
-		field(out, &first, "");
-	text_put(out, "\r\n", 2);
-}
-
+/* As its own CSV table, because the function itself is a row, too. */
 static void csv_relatives(struct text *out, const struct report_shown *r)
 {
 	const struct call_tree *st = r->samples->call_tree;
 	const struct report_relatives *f = r->relatives;
-	bool first = true;
 
-	text_add(out, "side,function,module,amount,samples\r\n");
-	field(out, &first, "itself");
-	field(out, &first, r->function);
-	field(out, &first, "");
-	put_number(out, &first, "%llu", (unsigned long long)f->self);
-	field(out, &first, "");
-	text_put(out, "\r\n", 2);
+	text_add(out, "side,function,module,amount,samples\r\nitself,");
+	csv_field(out, r->function, ',');
+	text_add(out, ",%" PRIu64 ",\r\n", f->self);
 	for (int side = 0; side < 2; side++) {
 		const struct report_relative *of = side ? f->callee : f->caller;
-		size_t n = side ? f->callees : f->callers;
 
-		for (size_t i = 0; i < n; i++) {
-			first = true;
-			field(out, &first, side ? "callee" : "caller");
-			field(out, &first,
-			      of[i].function ? call_tree_name(st, of[i].function) : "");
-			field(out, &first, of[i].function ? call_tree_name(st, of[i].module) : "");
-			put_number(out, &first, "%llu", (unsigned long long)of[i].amount);
-			put_number(out, &first, "%llu", (unsigned long long)of[i].samples);
-			text_put(out, "\r\n", 2);
+		for (size_t i = 0; i < (side ? f->callees : f->callers); i++) {
+			text_add(out, side ? "callee," : "caller,");
+			csv_field(out, of[i].function ? call_tree_name(st, of[i].function) : "",
+				  ',');
+			csv_field(out, of[i].function ? call_tree_name(st, of[i].module) : "", ',');
+			text_add(out, "%" PRIu64 ",%" PRIu64 "\r\n", of[i].amount, of[i].samples);
 		}
 	}
 }
 
-void report_csv(struct text *out, const struct report_shown *r)
+void report_document(struct text *out, enum output_format format, const struct report_shown *r)
 {
-	if (r->relatives) {
+	static const struct table_layout rows = {
+		.rows = "rows", .columns = "", .digits = 17, .line_end = "\r\n"
+	};
+	struct json document, *j = &document;
+
+	if (r->relatives && format == FORMAT_CSV) {
 		csv_relatives(out, r);
 		return;
 	}
-	csv_head(out, r);
-	for (size_t i = 0; i < r->report->n && (!r->limit || i < r->limit); i++)
-		csv_row(out, r, &r->report->row[i]);
+	document = document_as(format, &rows);
+	if (j->table)
+		columns(j, r);
+	json_object(j, NULL);
+	json_head(j, r);
+	json_string(j, "by_samples_as", r->samples->counted.why);
+	if (r->relatives) {
+		json_object(j, "function");
+		json_string(j, "name", r->function);
+		json_uint(j, "self", r->relatives->self);
+		json_bool(j, "self_exact",
+			  r->relatives->counted &&
+				  r->samples->call_tree->column[r->options->column].counted);
+		json_uint(j, "total", r->relatives->total);
+		json_uint(j, "samples", r->relatives->samples);
+		json_relatives(j, "callers", r->relatives->caller, r->relatives->callers, r);
+		json_relatives(j, "callees", r->relatives->callee, r->relatives->callees, r);
+		json_end(j);
+	} else {
+		json_string(j, "ratio", r->ratio ? r->ratio->text : NULL);
+		json_bool(j, "ratio_mixed", report_ratio_mixed(r));
+		json_array(j, "keys");
+		for (size_t i = 0; i < KEYS; i++)
+			if (r->report->keys & keys[i].key)
+				json_string(j, NULL, keys[i].name);
+		json_end(j);
+		json_array(j, "fields");
+		for (size_t i = 0; i < r->samples->n_fields; i++)
+			json_string(j, NULL,
+				    call_tree_name(r->samples->call_tree, r->samples->field[i]));
+		json_end(j);
+		json_rows(j, r);
+	}
+	if (r->shift)
+		skid_shift_json(j, r->shift, r->samples);
+	json_quality(j, r);
+	json_end(j);
+	json_into(out, j);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The difference of two recordings of samples for programs: JSON and CSV. */
-#include <math.h>
 #include <string.h>
 #include "perfdata/perfdata_features.h"
 #include "output/csv.h"
-#include "output/json.h"
 #include "count/partial.h"
 #include "profile/report/report_diff_view.h"
 
@@ -23,18 +21,9 @@ static void json_side(struct json *j, const char *key, const struct report_diff_
 	json_uint(j, "amount", c->amount);
 	json_bool(j, "exact", report_diff_exact(r->diff->report.call_tree->column));
 	json_string(j, "by_samples_as", r->samples[side]->counted.why);
-	if (c->has_total)
-		json_uint(j, "total", c->total);
-	else
-		json_null(j, "total");
-	if (c->asked.period)
-		json_uint(j, "period", c->asked.period);
-	else
-		json_null(j, "period");
-	if (c->asked.rate_hz)
-		json_uint(j, "rate_hz", c->asked.rate_hz);
-	else
-		json_null(j, "rate_hz");
+	json_uint_if(j, "total", c->has_total, c->total);
+	json_uint_if(j, "period", c->asked.period, c->asked.period);
+	json_uint_if(j, "rate_hz", c->asked.rate_hz, c->asked.rate_hz);
 	json_uint(j, "lost_records", q->lost);
 	json_uint(j, "lost_samples", q->lost_samples);
 	json_real(j, "lost_share", c->lost);
@@ -57,6 +46,7 @@ static void json_change(struct json *j, const char *key, const struct report_cha
 	json_real(j, "p", c->p);
 	json_real(j, "q", c->q);
 	json_bool(j, "beyond", c->beyond);
+	table_uint(j, "is_beyond", c->beyond);
 	json_bool(j, "exact", c->exact);
 	json_end(j);
 }
@@ -76,15 +66,13 @@ static void json_row(struct json *j, const struct report_diff_shown *r,
 	if (by & REPORT_FUNCTION) {
 		json_string(j, "function",
 			    w->flags & CALL_TREE_UNKNOWN ? NULL : call_tree_name(st, w->function));
+		table_string(j, "function", call_tree_name(st, w->function));
 		json_bool(j, "inlined", w->flags & CALL_TREE_INLINED);
 		json_bool(j, "kernel", w->flags & CALL_TREE_KERNEL);
 	}
 	if (by & REPORT_LINE) {
 		json_string(j, "file", w->file ? call_tree_name(st, w->file) : NULL);
-		if (w->file)
-			json_uint(j, "line", w->line);
-		else
-			json_null(j, "line");
+		json_uint_if(j, "line", w->file, w->line);
 	}
 	json_change(j, "self", &row->self, row->row->self);
 	json_change(j, "total", &row->total, row->row->total);
@@ -106,73 +94,54 @@ static void json_in_all(struct json *j, const struct call_tree_column column[REP
 	json_end(j);
 }
 
-void report_diff_json(struct text *out, const struct report_diff_shown *r)
+void report_diff_document(struct text *out, enum output_format format,
+			  const struct report_diff_shown *r)
 {
+	static const struct table_layout rows = {
+		.rows = "rows",
+		.columns = "command=comm,module,function,file,line,"
+			   "self before=self/before,self after=self/after,"
+			   "self change=self/change,self half_95=self/half_95,self q=self/q,"
+			   "self beyond=self/is_beyond,total before=total/before,"
+			   "total after=total/after,total change=total/change,"
+			   "total half_95=total/half_95,total q=total/q,"
+			   "total beyond=total/is_beyond",
+		.digits = 17,
+		.line_end = "\r\n",
+	};
 	static const char *const names[] = { "comm", "module", "function", "line" };
 	static const unsigned bits[] = { REPORT_COMM, REPORT_MODULE, REPORT_FUNCTION, REPORT_LINE };
 	const struct call_tree *st = r->diff->report.call_tree;
 	const enum report_side denser = report_diff_denser(st->column);
 	struct text notes = { 0 };
-	struct json j = { 0 };
+	struct json document = document_as(format, &rows), *j = &document;
 
 	report_diff_notes(&notes, r);
-	json_object(&j, NULL);
-	json_string(&j, "schema", "tare/report-diff/1");
-	json_side(&j, "before", r, REPORT_BEFORE);
-	json_side(&j, "after", r, REPORT_AFTER);
-	json_in_all(&j, st->column);
-	json_string(&j, "unit", call_tree_name(st, st->column[REPORT_AFTER].unit));
-	json_bool(&j, "shares", r->diff->shares);
-	json_bool(&j, "judged", !report_diff_too_much_lost(st->column));
-	json_string(&j, "not_judged_more",
+	json_object(j, NULL);
+	json_string(j, "schema", "tare/report-diff/1");
+	json_side(j, "before", r, REPORT_BEFORE);
+	json_side(j, "after", r, REPORT_AFTER);
+	json_in_all(j, st->column);
+	json_string(j, "unit", call_tree_name(st, st->column[REPORT_AFTER].unit));
+	json_bool(j, "shares", r->diff->shares);
+	json_bool(j, "judged", !report_diff_too_much_lost(st->column));
+	json_string(j, "not_judged_more",
 		    r->diff->shares || denser == REPORT_SIDES ? NULL
 			    : denser == REPORT_AFTER          ? "after"
 							      : "before");
-	json_bool(&j, "with_stacks",
+	json_bool(j, "with_stacks",
 		  r->samples[0]->quality.with_stacks || r->samples[1]->quality.with_stacks);
-	json_array(&j, "keys");
+	json_array(j, "keys");
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
 		if (r->diff->report.keys & bits[i])
-			json_string(&j, NULL, names[i]);
-	json_end(&j);
-	json_bool(&j, "sampling_noise", !r->diff->exact && !report_diff_census(st->column));
-	json_notes(&j, "notes", &notes);
-	json_array(&j, "rows");
+			json_string(j, NULL, names[i]);
+	json_end(j);
+	json_bool(j, "sampling_noise", !r->diff->exact && !report_diff_census(st->column));
+	json_notes(j, "notes", &notes);
+	json_array(j, "rows");
 	for (size_t i = 0; i < r->diff->n && (!r->limit || i < r->limit); i++)
-		json_row(&j, r, &r->diff->row[i]);
-	json_end(&j);
-	json_end(&j);
-	json_into(out, &j);
-}
-
-static void csv_change(struct text *out, const struct report_change *c, const uint64_t *amount)
-{
-	text_add(out, ",%llu,%llu,%.17g,", (unsigned long long)amount[REPORT_BEFORE],
-		 (unsigned long long)amount[REPORT_AFTER], c->change);
-	if (isfinite(c->half))
-		text_add(out, "%.17g", c->half);
-	text_add(out, ",%.17g,%d", c->q, c->beyond);
-}
-
-void report_diff_csv(struct text *out, const struct report_diff_shown *r)
-{
-	const struct call_tree *st = r->diff->report.call_tree;
-
-	text_add(
-		out,
-		"command,module,function,file,line,self before,self after,self change,self half_95,self q,self beyond,total before,"
-		"total after,total change,total half_95,total q,total beyond\r\n");
-	for (size_t i = 0; i < r->diff->n && (!r->limit || i < r->limit); i++) {
-		const struct report_what *w = &r->diff->row[i].row->what;
-
-		csv_field(out, call_tree_name(st, w->comm), ',');
-		csv_field(out, call_tree_name(st, w->module), ',');
-		csv_field(out, call_tree_name(st, w->function), ',');
-		csv_field(out, call_tree_name(st, w->file), ',');
-		if (w->file)
-			text_add(out, "%u", w->line);
-		csv_change(out, &r->diff->row[i].self, r->diff->row[i].row->self);
-		csv_change(out, &r->diff->row[i].total, r->diff->row[i].row->total);
-		text_add(out, "\r\n");
-	}
+		json_row(j, r, &r->diff->row[i]);
+	json_end(j);
+	json_end(j);
+	json_into(out, j);
 }

@@ -98,71 +98,53 @@ static void put_name_of(struct text *out, const struct report_diff_shown *r,
 	}
 }
 
-static void cell(struct grid *g, unsigned *at, bool right, struct text *t, enum ink ink)
-{
-	g->right[*at] = right;
-	grid_put(g, *at, ink, t);
-	text_free(t);
-	*t = (struct text){ 0 };
-	if (++*at > g->columns)
-		g->columns = *at;
-}
-
-static void words(struct grid *g, unsigned *at, bool right, const char *text)
-{
-	struct text t = { 0 };
-
-	text_add(&t, "%s", text);
-	cell(g, at, right, &t, INK_FAINT);
-}
-
 static void put_row(struct grid *g, const struct report_diff_shown *r,
 		    const struct report_diff_row *row, const struct style *s)
 {
 	const struct report_change *c = main_change(r, row);
-	unsigned keys = r->diff->report.keys, at = 0;
+	unsigned keys = r->diff->report.keys;
 	struct text t = { 0 };
 
 	grid_row(g);
 	put_quantity(&t, r, s, c->before, r->diff->shares);
-	cell(g, &at, true, &t, INK_PLAIN);
+	grid_next(g, true, INK_PLAIN, &t);
 	put_quantity(&t, r, s, c->after, r->diff->shares);
-	cell(g, &at, true, &t, INK_PLAIN);
+	grid_next(g, true, INK_PLAIN, &t);
 	put_change(&t, r, s, c);
-	cell(g, &at, true, &t, c->beyond ? INK_STRONG : INK_FAINT);
+	grid_next(g, true, c->beyond ? INK_STRONG : INK_FAINT, &t);
 	text_add(&t, "%s", change_word(c));
-	cell(g, &at, false, &t, c->beyond && c->change > 0 ? INK_CAREFUL : INK_PLAIN);
+	grid_next(g, false, c->beyond && c->change > 0 ? INK_CAREFUL : INK_PLAIN, &t);
 	if (keys & REPORT_COMM) {
 		put_name(&t, call_tree_name(pair_of(r), row->row->what.comm), 16);
-		cell(g, &at, false, &t, INK_PLAIN);
+		grid_next(g, false, INK_PLAIN, &t);
 	}
 	if (keys & REPORT_MODULE) {
 		put_name(&t, call_tree_name(pair_of(r), row->row->what.module), 28);
-		cell(g, &at, false, &t, INK_PLAIN);
+		grid_next(g, false, INK_PLAIN, &t);
 	}
 	put_name_of(&t, r, &row->row->what, s);
-	cell(g, &at, false, &t, INK_PLAIN);
+	grid_next(g, false, INK_PLAIN, &t);
 }
 
 static void put_table(struct text *out, const struct report_diff_shown *r, const struct style *s)
 {
-	unsigned keys = r->diff->report.keys, at = 0;
+	unsigned keys = r->diff->report.keys;
 	struct grid g = { 0 };
 	size_t shown = 0, left = 0;
 
 	grid_row(&g);
-	words(&g, &at, true, "before");
-	words(&g, &at, true, "after");
-	words(&g, &at, true, r->diff->shares ? "change in points" : "change");
-	words(&g, &at, false, "");
+	grid_title(&g, true, "before");
+	grid_title(&g, true, "after");
+	grid_title(&g, true, r->diff->shares ? "change in points" : "change");
+	grid_title(&g, false, "");
 	if (keys & REPORT_COMM)
-		words(&g, &at, false, "command");
+		grid_title(&g, false, "command");
 	if (keys & REPORT_MODULE)
-		words(&g, &at, false, "module");
-	words(&g, &at, false,
-	      keys & REPORT_FUNCTION       ? "function"
-		      : keys & REPORT_LINE ? "line"
-					   : "");
+		grid_title(&g, false, "module");
+	grid_title(&g, false,
+		   keys & REPORT_FUNCTION       ? "function"
+			   : keys & REPORT_LINE ? "line"
+						: "");
 	for (size_t i = 0; i < r->diff->n; i++) {
 		if (!is_shown(r, &r->diff->row[i]))
 			continue;

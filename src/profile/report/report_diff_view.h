@@ -8,6 +8,7 @@
 
 #include "profile/report/report_diff.h"
 #include "profile/samples.h"
+#include "output/json.h"
 #include "output/style.h"
 
 struct report_diff_shown {
@@ -22,7 +23,7 @@ struct report_diff_shown {
 void report_diff_text(struct text *out, const struct report_diff_shown *r, const struct style *s);
 /* One note per line, as in the text output. */
 void report_diff_notes(struct text *out, const struct report_diff_shown *r);
-void report_diff_json(struct text *out, const struct report_diff_shown *r);
-void report_diff_csv(struct text *out, const struct report_diff_shown *r);
+void report_diff_document(struct text *out, enum output_format format,
+			  const struct report_diff_shown *r);
 
 #endif

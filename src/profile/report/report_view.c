@@ -484,36 +484,13 @@ static struct columns choose(const struct report_shown *r, const struct style *s
 	return c;
 }
 
-/* One cell per call: columns follow each other. */
-static void cell(struct grid *g, unsigned *at, bool right, struct text *t, enum ink ink)
-{
-	if (*at < GRID_COLUMNS) {
-		g->right[*at] = right;
-		grid_put(g, *at, ink, t);
-		(*at)++;
-		if (*at > g->columns)
-			g->columns = *at;
-	}
-	text_free(t);
-	*t = (struct text){ 0 };
-}
-
-static void word(struct grid *g, unsigned *at, bool right, const char *words)
-{
-	struct text t = { 0 };
-
-	text_add(&t, "%s", words);
-	cell(g, at, right, &t, INK_FAINT);
-}
-
 static bool fields_apart(const struct report_shown *r)
 {
 	return r->report->keys & REPORT_TRACE && r->samples->n_fields <= FIELDS_APART;
 }
 
 /* The values of fields of tracepoints: one per column, or all in one. */
-static void put_fields(struct grid *g, unsigned *at, const struct report_shown *r,
-		       const struct report_what *w)
+static void put_fields(struct grid *g, const struct report_shown *r, const struct report_what *w)
 {
 	const struct call_tree *st = r->samples->call_tree;
 	struct text t = { 0 };
@@ -523,56 +500,56 @@ static void put_fields(struct grid *g, unsigned *at, const struct report_shown *
 
 		put_name(&t, v ? call_tree_name(st, v->value) : "-",
 			 r->samples->n_fields == 1 ? 2 * FIELD_MOST : FIELD_MOST);
-		cell(g, at, false, &t,
-		     !v || v->kind == CALL_TREE_TRACE_ABSENT ? INK_FAINT : INK_PLAIN);
+		grid_next(g, false, !v || v->kind == CALL_TREE_TRACE_ABSENT ? INK_FAINT : INK_PLAIN,
+			  &t);
 	}
 	if (fields_apart(r))
 		return;
 	traced_text(&t, st, w->trace);
 	if (!t.len)
 		text_add(&t, "-");
-	cell(g, at, false, &t, INK_PLAIN);
+	grid_next(g, false, INK_PLAIN, &t);
 }
 
 static void heads(struct grid *g, const struct report_shown *r, const struct columns *c)
 {
 	const struct call_tree *st = r->samples->call_tree;
-	unsigned keys = r->report->keys, at = 0;
+	unsigned keys = r->report->keys;
 	struct text t = { 0 };
 
 	grid_row(g);
-	word(g, &at, true, "self");
+	grid_title(g, true, "self");
 	if (c->total)
-		word(g, &at, true, "total");
+		grid_title(g, true, "total");
 	put_name(&t, call_tree_name(st, st->column[r->options->column].name), 20);
-	cell(g, &at, true, &t, INK_FAINT);
+	grid_next(g, true, INK_FAINT, &t);
 	for (unsigned i = 0; i < c->others; i++) {
 		put_name(&t, call_tree_name(st, st->column[c->other[i]].name), 20);
-		cell(g, &at, true, &t, INK_FAINT);
+		grid_next(g, true, INK_FAINT, &t);
 	}
 	if (r->ratio) {
 		put_name(&t, r->ratio->text, 24);
-		cell(g, &at, true, &t, INK_FAINT);
+		grid_next(g, true, INK_FAINT, &t);
 	}
 	if (fields_apart(r))
 		for (size_t i = 0; i < r->samples->n_fields; i++) {
 			put_name(&t, call_tree_name(st, r->samples->field[i]), FIELD_MOST);
-			cell(g, &at, false, &t, INK_FAINT);
+			grid_next(g, false, INK_FAINT, &t);
 		}
 	else if (keys & REPORT_TRACE)
-		word(g, &at, false, "fields");
+		grid_title(g, false, "fields");
 	if (keys & (REPORT_COMM | REPORT_PID | REPORT_TID))
-		word(g, &at, false,
-		     keys & REPORT_COMM          ? "command"
-			     : keys & REPORT_TID ? "process/thread"
-						 : "process");
+		grid_title(g, false,
+			   keys & REPORT_COMM          ? "command"
+				   : keys & REPORT_TID ? "process/thread"
+						       : "process");
 	if (keys & (REPORT_MODULE | REPORT_ADDRESS))
-		word(g, &at, false, "module");
+		grid_title(g, false, "module");
 	if (keys & (REPORT_FUNCTION | REPORT_LINE | REPORT_ADDRESS))
-		word(g, &at, false,
-		     keys & REPORT_FUNCTION       ? "function"
-			     : keys & REPORT_LINE ? "line"
-						  : "address");
+		grid_title(g, false,
+			   keys & REPORT_FUNCTION       ? "function"
+				   : keys & REPORT_LINE ? "line"
+							: "address");
 }
 
 static void put_task(struct text *t, const struct report_shown *r, const struct report_what *w)
@@ -615,46 +592,48 @@ static void put_row(struct grid *g, const struct report_shown *r, const struct c
 	const struct call_tree *st = r->samples->call_tree;
 	uint32_t by = r->options->column;
 	const struct call_tree_column *column = &st->column[by];
-	unsigned keys = r->report->keys, at = 0;
+	unsigned keys = r->report->keys;
 	struct text t = { 0 };
 	double ratio;
 
 	grid_row(g);
 	put_share(&t, row->self[by], column->amount);
-	cell(g, &at, true, &t, INK_STRONG);
+	grid_next(g, true, INK_STRONG, &t);
 	if (c->total) {
 		put_share(&t, row->total[by], column->amount);
-		cell(g, &at, true, &t, INK_PLAIN);
+		grid_next(g, true, INK_PLAIN, &t);
 	}
 	put_amount(&t, s, st, column, row->self[by]);
-	cell(g, &at, true, &t, INK_PLAIN);
+	grid_next(g, true, INK_PLAIN, &t);
 	for (unsigned i = 0; i < c->others; i++) {
 		put_amount(&t, s, st, &st->column[c->other[i]], row->self[c->other[i]]);
-		cell(g, &at, true, &t, INK_PLAIN);
+		grid_next(g, true, INK_PLAIN, &t);
 	}
 	if (r->ratio) {
 		if (derived_of(r->ratio, row->self, &ratio))
 			put_significant(&t, s, ratio);
 		else
 			text_add(&t, "-");
-		cell(g, &at, true, &t, INK_PLAIN);
+		grid_next(g, true, INK_PLAIN, &t);
 	}
 	if (keys & REPORT_TRACE)
-		put_fields(g, &at, r, &row->what);
+		put_fields(g, r, &row->what);
 	if (keys & (REPORT_COMM | REPORT_PID | REPORT_TID)) {
 		put_task(&t, r, &row->what);
-		cell(g, &at, false, &t, INK_PLAIN);
+		grid_next(g, false, INK_PLAIN, &t);
 	}
 	if (keys & (REPORT_MODULE | REPORT_ADDRESS)) {
 		put_name(&t, path_base(call_tree_name(st, row->what.module)), c->module_room);
-		cell(g, &at, false, &t, INK_PLAIN);
+		grid_next(g, false, INK_PLAIN, &t);
 	}
 	put_place(&t, r, &row->what, c->function_room);
 	if (t.len)
-		cell(g, &at, false, &t,
-		     row->what.flags & (CALL_TREE_UNKNOWN | CALL_TREE_MARK | CALL_TREE_NAMELESS)
-			     ? INK_FAINT
-			     : INK_PLAIN);
+		grid_next(g, false,
+			  row->what.flags &
+					  (CALL_TREE_UNKNOWN | CALL_TREE_MARK | CALL_TREE_NAMELESS)
+				  ? INK_FAINT
+				  : INK_PLAIN,
+			  &t);
 	text_free(&t);
 }
 

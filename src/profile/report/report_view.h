@@ -25,8 +25,7 @@ struct report_shown {
 };
 
 void report_text(struct text *out, const struct report_shown *r, const struct style *s);
-void report_json(struct text *out, const struct report_shown *r);
-void report_csv(struct text *out, const struct report_shown *r);
+void report_document(struct text *out, enum output_format format, const struct report_shown *r);
 
 /* About the recording, and how far its numbers can be trusted; for annotate as well. */
 void report_head_text(struct text *out, const struct report_shown *r, const struct style *s);
