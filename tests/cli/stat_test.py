@@ -1527,6 +1527,17 @@ def hostile_values():
 
 
 @test
+def each_run_reads_the_same_file():
+    """From the offset at which tare got it."""
+    file = Path(ROOM.name, "lines")
+    file.write_text("one\ntwo\nthree\n")
+    for words in (["-r", "3"], ["-r", "3", "-n"]):
+        with open(file) as lines:
+            os.lseek(lines.fileno(), 4, os.SEEK_SET)
+            equal(stat(*words, "--", "cat", stdin=lines).stdout, "two\nthree\n" * 3, f"{words}")
+
+
+@test
 def help_begins_with_an_example():
     r = stat("--help")
     true(r.stdout.startswith("  tare stat "), r.stdout[:80])

@@ -10,6 +10,7 @@
 #include <sys/personality.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "output/own_stdout.h"
 #include "output/progress.h"
@@ -76,6 +77,7 @@ struct job {
 	bool exact_asked; /* requested by name: without exact counts tare stat fails */
 	bool any_interval;
 	struct progress progress;
+	off_t input;       /* the offset of the file that is standard input; -1: it is none */
 	unsigned all_runs; /* with --split and --clean-times further runs */
 	struct tare_error *err;
 };
@@ -470,6 +472,9 @@ static void begin_run(void *with, unsigned run)
 {
 	struct job *j = with;
 
+	/* each run reads the same file; a pipe, as with perf, is shared by all */
+	if (j->input >= 0)
+		lseek(STDIN_FILENO, j->input, SEEK_SET);
 	progress_show(&j->progress, (double)run / j->all_runs, "run %u of %u", run + 1,
 		      j->all_runs);
 }
@@ -617,9 +622,12 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		.with = j,
 	};
 	int ret = o->no_multiplex ? check_fit(j) : 0;
+	struct stat input;
 
 	if (ret < 0)
 		return ret;
+	if (j->argv && fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode))
+		j->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	j->all_runs = o->runs * (1 + (o->cross_check || (exact && o->clean_times)));
 	if (j->argv && j->all_runs > 1 && !o->interval_ns && !o->quiet)
 		progress_begin(&j->progress, "stat", true);
@@ -882,6 +890,7 @@ static int run_stat(const struct command *self, int argc, char **argv)
 			 .control = CONTROL_INIT,
 			 .page = STAT_PAGE_INIT,
 			 .started = time(NULL),
+			 .input = -1,
 			 .err = &err };
 	struct stat_outcome outcome = { 0 };
 	struct text target = { 0 };
