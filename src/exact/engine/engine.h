@@ -539,6 +539,7 @@ bool supervisor_gone(void);
 void end_thread(struct thread *t, long status);
 /* Wait until no thread of the process adds its counts to it, and let none begin. */
 void folds_hold(struct process *p);
+bool kill_process(struct thread *t);
 void end_killed_thread(struct thread *t) __attribute__((noreturn));
 void end_process(struct thread *t, long status);
 void fork_like(struct thread *t, long nr);

@@ -307,8 +307,13 @@ void system_call(struct thread *t)
 		go(t);
 		return;
 	case __NR_kill:
-	case __NR_tkill:
 	case __NR_tgkill:
+		if ((int)(r[RAX] == __NR_kill ? r[RSI] : r[RDX]) == SIGKILL && kill_process(t))
+			return;
+		note_stop(t);
+		go(t);
+		return;
+	case __NR_tkill:
 	case __NR_rt_sigqueueinfo:
 	case __NR_rt_tgsigqueueinfo:
 	case __NR_pidfd_send_signal:

@@ -158,7 +158,7 @@ static void fold(struct thread *t)
 
 /*
  * A thread that is killed while it folds loses counts. So a thread that kills others, by
- * exit_group, an exec or a deadly signal, waits until none of them folds, and none begins.
+ * exit_group, an exec, a deadly signal or kill(2), waits until none of them folds, and none begins.
  */
 enum { HOLD_WAITS = 10000 };
 
@@ -172,6 +172,35 @@ void folds_hold(struct process *p)
 static void folds_release(struct process *p)
 {
 	__atomic_store_n(&p->hold_folds, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Another counted process, by the id that kill(2) takes; NULL: there is none. */
+static struct process *other_process(const struct thread *t, int32_t pid)
+{
+	for (uint32_t i = 0; pid > 0 && i < shared_processes(eng.shared); i++) {
+		struct process *p = process_at(i);
+
+		if (i != t->process && p->state == PROCESS_LIVE && !p->foreign && p->pid == pid)
+			return p;
+	}
+	return NULL;
+}
+
+/* kill(2) or tgkill(2) with SIGKILL. False: not of another counted process, and not done. */
+bool kill_process(struct thread *t)
+{
+	const uint64_t *r = t->regs;
+	struct process *p = other_process(t, (int32_t)r[RDI]);
+	long ret;
+
+	if (!p)
+		return false;
+	folds_hold(p);
+	ret = sys(r[RAX], r[RDI], r[RSI], r[RDX]);
+	if (ret < 0) /* otherwise it dies, wherever its threads are */
+		folds_release(p);
+	finish(t, ret);
+	return true;
 }
 
 /* The supervisor reports a process that is killed from outside while a thread is in here. */
