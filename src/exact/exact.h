@@ -453,8 +453,8 @@ bool exact_effects(const uint8_t *code, size_t size, struct exact_effects *out);
 int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tare_error *err);
 
 /*
- * Signal `number` was sent to the command. A supervisor that something has stopped would not report
- * the command's end: continue it, or, after SIGKILL, end it. Then the counts are lost.
+ * To be called after signal `number` was sent to the command. A stopped supervisor would not report
+ * the command's end: continue it or, after SIGKILL, kill it. In that case the counts are lost.
  */
 void exact_signalled(const struct exact *x, int number);
 

@@ -195,7 +195,7 @@ static bool is_over(pid_t pid, pid_t tid)
 	return state == 'Z' || state == 'X';
 }
 
-enum { AGAIN_MS = 20 /* time to leave the engine, once asked */ };
+enum { AGAIN_MS = 20 /* time to leave the engine, after the request */ };
 
 enum outcome { OUT_ALL, OUT_SOME, OUT_NOT_YET };
 
@@ -262,8 +262,8 @@ enum { DEATH_MS = 30000 };
 
 /*
  * A parked thread has the program's registers, so it cannot continue under the engine. The kernel
- * kills it as soon as its process begins to dump core. One that is still stopped belongs to a
- * process that asked and did not die: end it.
+ * kills it as soon as its process begins to dump core. If it is still stopped, its process reported
+ * a fatal signal but did not die: end the process.
  */
 static void end_the_undead(struct supervisor *s)
 {

@@ -86,9 +86,9 @@ enum {
 
 /*
  * With SAME_TURNS, the real-time priority of the command's threads and of the supervisor. The
- * supervisor's is not above theirs: it reaps their processes, and the kernel's release_task() would
- * wait actively, forever, for a thread that it preempted in the same function. Source:
- * linux/fs/dcache.c, shrink_dcache_parent().
+ * supervisor must not have a higher one: it reaps their processes, and if it preempted a thread in
+ * the kernel's release_task(), its own release_task() would wait for that thread in a busy loop,
+ * forever. Source: linux/fs/dcache.c, shrink_dcache_parent().
  */
 enum { TURNS_PRIORITY = 1 };
 
@@ -261,7 +261,7 @@ struct process {
 	uint64_t entry, image, image_size, tables_at, shared_at, shared_size, signal_mask;
 	uint32_t mode, n_regions, filter;
 	uint64_t cpus;             /* the affinity of the thread that executed it: struct thread */
-	uint32_t policy, priority; /* the same of its policy */
+	uint32_t policy, priority; /* its scheduling policy, in the same way */
 	int32_t shared_fd;         /* to be closed by the engine */
 	struct exec_region regions[EXEC_REGIONS];
 	struct question question;
@@ -437,7 +437,7 @@ struct shared_state {
 	volatile int32_t command; /* its pid, once it is known */
 	volatile uint32_t gone;   /* the supervisor has stopped serving */
 	volatile uint32_t
-		turns_over; /* the command has ended: other processes no longer take turns */
+		turns_over; /* the command has ended: the remaining threads get SCHED_OTHER */
 	/* core dumps are piped to a program, regardless of a process's limit on their size */
 	uint32_t cores_piped;
 	volatile uint32_t threads_top; /* thread slots ever used */

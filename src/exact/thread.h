@@ -47,7 +47,7 @@ struct thread {
 	uint64_t path;                /* hash of its path, when COUNT_PATH: path.c */
 	/* by event, when COUNT_EVERY: how many of the class come before its next sample */
 	int64_t left[SAMPLE_EVENTS];
-	int64_t turn; /* with SAME_TURNS: branches before it yields, see engine/turns.c */
+	int64_t turn; /* with SAME_TURNS: branches until it yields, see engine/turns.c */
 	volatile uint32_t started;
 	volatile uint32_t exec; /* enum exec_state */
 	int32_t tid;

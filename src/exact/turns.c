@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scheduling policy of a command whose threads take turns (engine/turns.c). The supervisor
- * has it, and the command and its processes inherit it.
+ * The scheduling policy with SAME_TURNS (engine/turns.c). The supervisor has it, and the command
+ * and its processes inherit it.
  */
 #include <errno.h>
 #include <sched.h>
@@ -16,8 +16,8 @@ int turns_set(pid_t tid, int priority)
 }
 
 /*
- * What the command leaves running continues with the usual policy. Threads that are created
- * meanwhile see turns_over, as do those of processes that are not found here.
+ * Threads that the command leaves running get SCHED_OTHER. Threads that are created meanwhile, and
+ * those of processes that are not found here, read turns_over and set it themselves.
  */
 void turns_end(struct shared_state *b)
 {

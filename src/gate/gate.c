@@ -165,8 +165,8 @@ static bool check_alike(struct gate_outcome *o)
 }
 
 /*
- * Programs read these variables, most of all the shell. More instructions under other values may be
- * their effect; equal counts are equal in any case.
+ * Programs, above all the shell, read these variables. If they differ, they may be the cause of an
+ * increase, so it is not comparable. Equal counts are comparable in any case.
  */
 static void check_variables(struct gate_outcome *o)
 {

@@ -13,8 +13,8 @@
 
 enum {
 	GATE_BENCHMARKS_MAX = 1000,
-	GATE_EVENTS_MAX = 128, /* of a benchmark, its regions or tests included */
-	GATE_LIMITS_MAX = 64,  /* a benchmark's own, and the usual ones */
+	GATE_EVENTS_MAX = 128, /* of a benchmark, including those of its regions or tests */
+	GATE_LIMITS_MAX = 64,  /* a benchmark's own, and those of the whole file */
 	GATE_NAME_BYTES = 128,
 	GATE_EVENT_BYTES = 104,
 	GATE_TEXT_BYTES = 512,
@@ -72,7 +72,7 @@ struct gate_record {
 	char accept[GATE_TEXT_BYTES]; /* the reason; "": a result */
 	/* What must be equal to be comparable: */
 	char command[GATE_TEXT_BYTES], tare[32], fixed[GATE_TEXT_BYTES], isa[64];
-	/* A hash of PATH and HOME, which the command gets: they change some counts. "": unknown */
+	/* A hash of the command's PATH and HOME, which can change counts. "": unknown */
 	char variables[24];
 	struct gate_value value[GATE_EVENTS_MAX];
 	size_t n;
@@ -96,9 +96,9 @@ void gate_records_free(struct gate_records *r);
 int gate_records_parse(struct gate_records *out, const char *text, size_t n, const char *name,
 		       struct tare_error *err);
 /*
- * Adds the counts of a document of tare summarize (the total of each region that the benchmark
- * names, by name) or of tare bench (the cost of a run of each test; also the conditions).
- * -EAGAIN: a test's runs differ, as the message says.
+ * Add the counts of a document of tare summarize (the total of each region that the benchmark
+ * lists, sorted by name) or of tare bench (the cost of a run of each test, and the conditions).
+ * -EAGAIN: the runs of a test differ; the message names it.
  */
 int gate_regions_parse(struct gate_record *out, const struct gate_benchmark *b, const char *text,
 		       size_t n, struct tare_error *err);

@@ -110,7 +110,7 @@ static int take_events(struct reader *r, const struct json_t *v, char **to)
 	return *to ? 0 : tare_fail_nomem(r->err);
 }
 
-/* A list of strings, with room for `before` words in front of it; NULL: it is none. */
+/* Copies of a list's strings, after `before` empty entries; NULL: out of memory. */
 static char **copy_words(const struct json_t *list, size_t before)
 {
 	size_t n = json_length(list);
@@ -134,7 +134,7 @@ static bool is_list_of_strings(const struct json_t *v, size_t most)
 	return true;
 }
 
-/* true: all; or a list of labels. */
+/* The value is `true`, for all regions, or a list of labels. */
 static int take_regions(struct reader *r, const struct json_t *v, struct gate_benchmark *b)
 {
 	b->all_regions = json_is_set(v);
@@ -146,7 +146,7 @@ static int take_regions(struct reader *r, const struct json_t *v, struct gate_be
 	return b->regions ? 0 : tare_fail_nomem(r->err);
 }
 
-/* The arguments of tare bench: one file, or a list. */
+/* The arguments of tare bench: a string (one file), or a list. */
 static int take_bench(struct reader *r, const struct json_t *v, char ***to)
 {
 	enum { TARE, BENCH, BEFORE };

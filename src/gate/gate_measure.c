@@ -251,16 +251,16 @@ static int find_cause(struct answer *a, const struct gate_benchmark *b,
 	return ret;
 }
 
-/* ---- regions and tests: by other commands of tare ---- */
+/* ---- regions and tests: measured by running tare regions and tare bench ---- */
 
-/* Where, and how, a benchmark is measured. */
+/* The benchmark to measure, and its directory. */
 struct place {
 	const struct gate_benchmark *b;
 	const char *dir;
 	struct revision_signals *signals;
 };
 
-/* tare's message, without "tare COMMAND: " and what it says about the temporary file. */
+/* tare's message, without "tare COMMAND: " and without the part about the temporary file. */
 static void put_message(struct text *out, const char *said, const char *file)
 {
 	const char *name = strchr(said, ':'), *about = file ? strstr(said, file) : NULL;
@@ -276,8 +276,8 @@ static void put_message(struct text *out, const char *said, const char *file)
 }
 
 /*
- * Its standard output is added to `out`. A failure is one of the benchmark: see `fail()`. file: a
- * temporary one, that the message should not name; or NULL.
+ * Runs a command of tare; adds its standard output to `out`. If it fails, the benchmark fails, see
+ * fail(). file: a temporary file, which the message should not name; or NULL.
  */
 static int run_tare(struct gate_outcome *o, const struct place *p, char *const *argv,
 		    const char *file, struct text *out, struct tare_error *err)
@@ -400,7 +400,7 @@ static int count_tests(struct gate_outcome *o, const struct place *p, struct tar
 	return ret;
 }
 
-/* The index of a count that differs; -1: none; the number of counts: another number of them. */
+/* The index of the first count that differs; -1: none. The smaller n: one has more counts. */
 static int differs_in(const struct gate_record *a, const struct gate_record *b)
 {
 	for (size_t i = 0; i < a->n && i < b->n; i++)
@@ -425,7 +425,7 @@ static void part_varies(struct gate_outcome *o, const struct gate_record *a,
 	fail(o, GATE_VARIES, &why);
 }
 
-/* As run_all(): all runs must be equal, the first one may differ. */
+/* As run_all(): all runs must be equal, except that the first one may differ. */
 static int measure_parts(struct gate_outcome *out, const struct place *p, struct tare_error *err)
 {
 	struct gate_outcome start = *out, first = *out, now;
@@ -462,7 +462,7 @@ static bool is_measured(const struct repeat_run *how, const char *event)
 	return false;
 }
 
-/* Limits of regions and tests, which are known when they are measured. */
+/* Limits of regions and tests, which are known only after they were measured. */
 static void check_part_limits(struct gate_outcome *o, const struct gate_benchmark *b)
 {
 	struct tare_error why = TARE_ERROR_INIT;
@@ -509,7 +509,7 @@ int gate_check_limits(const struct gate_config *c, const char *name, struct tare
 		bool named = false, opened;
 
 		b = &c->benchmark[i];
-		if (b->bench) { /* known when it is measured */
+		if (b->bench) { /* its tests are known only after they were measured */
 			memset(used, true, sizeof(used));
 			continue;
 		}
@@ -546,7 +546,7 @@ static uint64_t hash_of(uint64_t hash, const char *s)
 	return hash;
 }
 
-/* As the benchmark gets it: from its own environment, or tare's. */
+/* The benchmark's value of a variable: from its `environment`, or tare's own. */
 static const char *variable_of(const struct gate_benchmark *b, const char *name)
 {
 	const char *value = getenv(name);

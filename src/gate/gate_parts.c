@@ -51,7 +51,7 @@ static bool is_chosen(const struct gate_benchmark *b, const char *label)
 	return b->all_regions;
 }
 
-/* A recording that lacks something has no exact counts. */
+/* The counts of an incomplete recording are not exact. */
 static int check_whole(const struct json_t *document, struct tare_error *err)
 {
 	const struct json_t *recordings = json_member(document, "recordings"), *damage;
@@ -156,7 +156,7 @@ static void take_conditions(struct gate_record *out, const struct json_t *condit
 	snprintf(out->isa, sizeof(out->isa), "%.60s", isa ? isa : "");
 }
 
-/* The cost of a run: that of an operation, times the operations. */
+/* The cost of a run: the cost of an operation times their number. */
 static int take_result(struct gate_record *out, const struct json_t *result,
 		       const struct json_t *variants, struct tare_error *err)
 {

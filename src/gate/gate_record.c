@@ -29,7 +29,7 @@ static const char *take_result(struct gate_record *r, const struct json_t *objec
 	if (!copy(r->isa, sizeof(r->isa), object, "isa"))
 		return "isa";
 	if (!copy(r->variables, sizeof(r->variables), object, "variables"))
-		r->variables[0] = '\0'; /* of a version that did not store it */
+		r->variables[0] = '\0'; /* written by a version that did not store it */
 	if (json_kind(events) != JSON_IS_OBJECT)
 		return "events";
 	for (void *at = json_first(events); at; at = json_next(events, at)) {

@@ -23,7 +23,7 @@ int history_export_begin(struct history_export *x, enum history_export_format fo
 			 struct out *to, struct tare_error *err);
 int history_export_series(struct history_export *x, const struct history_values *v,
 			  struct tare_error *err);
-/* Also frees its memory; with `complete` false, what is written is not a whole document. */
+/* Also frees its memory. With `complete` false, the output is left incomplete. */
 int history_export_end(struct history_export *x, bool complete, struct tare_error *err);
 
 #endif

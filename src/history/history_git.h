@@ -15,7 +15,7 @@ int history_git_path(char out[PATH_MAX], struct revision_signals *s, struct tare
  */
 int history_git_commit(struct history_commit *out, void **strings, const char *rev,
 		       struct revision_signals *s, struct tare_error *err);
-/* All commits that a branch, a tag or HEAD leads to. Free it in any case. */
+/* All commits that can be reached from a branch, a tag or HEAD. Free it in any case. */
 struct history_reachable {
 	char **name; /* sorted */
 	size_t n;
@@ -24,7 +24,7 @@ struct history_reachable {
 
 int history_git_reachable(struct history_reachable *out, struct revision_signals *s,
 			  struct tare_error *err);
-/* True also of names that are no hashes. */
+/* Also true for names that are not hashes. */
 bool history_is_reachable(const struct history_reachable *r, const char *commit);
 void history_reachable_free(struct history_reachable *r);
 

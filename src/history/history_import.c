@@ -56,7 +56,7 @@ static bool number_of(const struct json_t *v, struct history_number *out)
 		(json_double(v, &out->real) && isfinite(out->real) && fabs(out->real) < 0x1p200);
 }
 
-/* A text of at most `most` bytes; NULL: none, or too long. */
+/* A string of at most `most` bytes; NULL: not a string, or too long. */
 static const char *text_of(const struct json_t *object, const char *key, size_t most)
 {
 	const char *s = json_member_text(object, key);
@@ -94,7 +94,7 @@ static bool is_known(const struct history_run *run, const struct history_series 
 	return false;
 }
 
-/* The spread of the runs, and their number, are not known: these tools store other measures. */
+/* Without minimum, maximum and number of the runs: these tools store other measures. */
 static int take_foreign(struct reader *r, struct history_run *run, const struct foreign *f)
 {
 	struct history_result *to;

@@ -38,7 +38,7 @@ enum { VALUES_MAX = 4000000, TEXT_MAX = 1 << 16 };
 	" ORDER BY p.aid, p.cid, p.series"
 #define START "s.crate || ' ' || s.profile || ' ' || "
 
-/* Of the newest format first; the columns of a series that it has make the name. */
+/* The newest format first. The name consists of the columns that identify a series there. */
 static const char *const rows[] = {
 	ROWS(START "s.scenario || ' ' || s.backend || ' ' || s.target || ' ' || s.frontend_threads",
 	     "s.metric"),
@@ -105,7 +105,7 @@ static const char *keep(struct reader *r, int column, size_t most)
 	return s && *s && strlen(s) <= most ? arena_string(&r->to->strings, s, strlen(s)) : NULL;
 }
 
-/* The measurement of a row: that of the row before, or a new one. */
+/* The measurement of a row: the previous row's, or a new one. */
 static struct history_run *run_of(struct reader *r)
 {
 	int64_t aid = sqlite.sqlite3_column_int64(r->st, AID),

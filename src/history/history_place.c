@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SQLite follows links, waits at a FIFO, and takes changes from a journal, whoever created them. In
- * a sticky folder such as /tmp any user can create them. Source: sqlite.org, tempfiles.html.
+ * SQLite follows links, blocks on a FIFO, and applies a journal, regardless of their owner. In a
+ * sticky folder such as /tmp any user can create them. Source: sqlite.org, tempfiles.html.
  */
 #include <errno.h>
 #include <limits.h>

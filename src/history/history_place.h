@@ -6,8 +6,8 @@
 #include "base/error.h"
 
 /*
- * -EACCES: `name` or a file that SQLite uses beside it was planted by another user, or is a FIFO or
- * a link. Other errors are left for the open.
+ * -EACCES: `name`, or a file that SQLite creates next to it, belongs to another user, or is a FIFO
+ * or a link. Other errors are not reported here: opening the file reports them.
  */
 int history_place(const char *name, struct tare_error *err);
 

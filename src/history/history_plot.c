@@ -11,7 +11,7 @@
 struct plot_commit {
 	uint32_t name, subject; /* words */
 	uint32_t time[2];       /* an int64_t */
-	uint32_t depth[2];      /* tells apart what has the same name, outside of a repository */
+	uint32_t depth[2];      /* separates commits of one name, outside of a repository */
 	uint32_t dirty;
 };
 
@@ -78,7 +78,7 @@ static double get_real(void *with, size_t i)
 	return history_real(number_at(with, i));
 }
 
-/* With all digits: as whole numbers, as doubles, or as plain JSON where neither is enough. */
+/* With all digits: as whole numbers, as doubles, or as a JSON array if neither is enough. */
 static void put_numbers(struct json *j, const char *key, const struct column *c)
 {
 	bool whole = true, large = false;
@@ -125,7 +125,7 @@ static void put_columns(struct json *j, struct column *c)
 	json_end(j);
 }
 
-/* In a group that is exact, each difference is a change; the page finds it. */
+/* If the counts are exact, each difference is a change; the page computes these itself. */
 static void put_changes(struct json *j, const struct history_values *v)
 {
 	json_array(j, "changes");
@@ -189,7 +189,7 @@ static uint64_t get_dirty(void *with, size_t i)
 	return commit_at(with, i)->dirty;
 }
 
-/* One string, which opens faster than many: a line for each commit. */
+/* One string with a line for each commit: a page loads it faster than many strings. */
 static bool put_lines(struct history_plot *p, const char *key, bool subjects)
 {
 	struct text lines = { 0 };

@@ -22,7 +22,7 @@ struct history_plot {
 };
 
 void history_plot_begin(struct history_plot *p, struct out *to);
-/* A series that history_judge() has seen. */
+/* A series, after history_judge(). */
 int history_plot_series(struct history_plot *p, const struct history_values *v,
 			struct tare_error *err);
 /* Also frees its memory; needed after errors, too. Errors of writing are kept in `to`. */

@@ -368,7 +368,7 @@ static int check_database(struct history_store *s, int64_t *version, struct tare
 		*version = 0;
 	else if (id != APPLICATION_ID)
 		return refuse_foreign(s->name, err);
-	/* a view with the name of a table could run without end */
+	/* a view with the name of a table could make a query run forever */
 	if (others)
 		return tare_fail(err, EINVAL,
 				 "%.200s has views or triggers, which tare does not make", s->name);
@@ -463,7 +463,7 @@ static int open_store(struct history_store **out, const char *where, enum histor
 	if (ret == 0) {
 		sqlite.sqlite3_busy_timeout(
 			s->db, wait_ns / 1000000 < INT_MAX ? (int)(wait_ns / 1000000) : INT_MAX);
-		/* views and triggers of an untrusted file call no function with side effects */
+		/* views and triggers of an untrusted file: no functions with side effects */
 		sqlite.sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 		sqlite.sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, TEXT_MAX);
 		ret = exec(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", err);
@@ -695,7 +695,7 @@ struct doomed {
 	size_t n, run_room, kept_room;
 };
 
-/* The values of a series, by its names: its id may have changed since it was listed. */
+/* Finds the series by its names: its id may have changed since it was listed. */
 static int find_doomed(struct history_store *s, const struct history_series *of,
 		       const struct history_prune *what, int64_t *series, struct doomed *out,
 		       struct tare_error *err)

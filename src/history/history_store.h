@@ -30,8 +30,8 @@ struct history_prune {
 	const struct history_listed *series; /* only of these */
 	size_t n;
 	int64_t before; /* only of commits before this time; INT64_MAX: of any age */
-	uint64_t keep;  /* but not the last ones of each series */
-	bool (*kept)(void *with, const char *commit); /* nor these; NULL: no condition */
+	uint64_t keep;  /* keep this number of last values of each series */
+	bool (*kept)(void *with, const char *commit); /* keep these commits; NULL: none */
 	void *with;
 	bool dry; /* remove nothing, only count; a store that is open for reading is enough */
 };
@@ -40,7 +40,7 @@ struct history_pruned {
 	uint64_t *of; /* of each series: the number of its values; owned by the caller */
 	uint64_t values, series, runs; /* series and runs: those without a value left */
 	uint64_t bytes_before, bytes_after;
-	bool compacted; /* otherwise the space is free in the file, for new values */
+	bool compacted; /* otherwise the file has free space for new values */
 };
 
 enum history_access { HISTORY_READ, HISTORY_WRITE };
@@ -67,7 +67,7 @@ struct history_store_kind {
 	/* The values of one series, not judged. Free the result in any case. */
 	int (*values)(struct history_store *s, const struct history_listed *of,
 		      struct history_values *out, struct tare_error *err);
-	/* All or nothing, except for compacting. `of` has room for all series. */
+	/* Removes all or nothing; compacting may fail. `of` has room for all series. */
 	int (*prune)(struct history_store *s, const struct history_prune *what,
 		     struct history_pruned *out, struct tare_error *err);
 	void (*close)(struct history_store *s); /* NULL: nothing */

@@ -286,7 +286,7 @@ int determinism_parse(const char *text, struct determinism *f, struct tare_error
 		now = sign == '-' ? now & ~items : now | items;
 		p = p[len] ? p + len + 1 : NULL;
 	}
-	if (now & FIXED(TURNS)) /* threads on other CPUs would not wait for their turn */
+	if (now & FIXED(TURNS)) /* threads on other CPUs would run at the same time */
 		now |= FIXED(CPU);
 	f->set = now;
 	f->env_open = !just_some && !env_named;

@@ -63,8 +63,8 @@ struct launcher {
 	int (*release)(struct launched *l, char *const argv[], const struct launch_signals *sig,
 		       struct tare_error *err);
 	/*
-	 * After `number` was sent to the command, which does not reach a process between it and
-	 * tare. NULL: there is none.
+	 * Called after signal `number` was sent to the command: a process between tare and the
+	 * command (the supervisor) does not get that signal. NULL: no such process.
 	 */
 	void (*signalled)(const struct launched *l, int number);
 	/* A descriptor to poll for the command's end, or -1: wait for SIGCHLD. */

@@ -9,8 +9,8 @@
 #include "launch/turns.h"
 
 /*
- * Does the kernel leave no time to other tasks on a CPU with a real-time task that spins? Then the
- * terminal or the ssh session on that CPU, which passes Ctrl-C on, would never run. Source:
+ * Can a real-time task that spins take all the time of a CPU? Then the terminal or the ssh session
+ * on that CPU, which passes Ctrl-C on, would never run. Source:
  * Documentation/scheduler/sched-rt-group.rst.
  */
 static bool is_unbounded(void)

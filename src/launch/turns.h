@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheduling policy of tare while it runs a command whose threads take turns. */
+/* The scheduling policy of tare itself while the command runs with the item `turns`. */
 #ifndef LAUNCH_TURNS_H
 #define LAUNCH_TURNS_H
 
@@ -13,7 +13,7 @@ struct turns_before {
 
 /*
  * Gives the calling thread a real-time priority above the command's, so that it can end a command
- * that spins. The item is missed if that is not permitted.
+ * that spins. If that is not permitted, the item is reported as not fixed.
  */
 void turns_begin(struct determinism *f, struct turns_before *before);
 void turns_restore(struct turns_before *before);

@@ -637,7 +637,7 @@ static void add_columns(struct json *j, const char *what, const char *path, cons
 	}
 }
 
-/* Of CSV: those that have a number in any row. */
+/* Columns of CSV: those with a number in any row. */
 static void columns(struct json *j, const struct memory *m, enum memory_by by)
 {
 	static const char *const counts[] = { "samples", "weight",     "loads", "stores",

@@ -37,7 +37,7 @@ struct command {
 	/* one to three lines, each indented by two spaces: --help starts with it */
 	const char *example;
 	enum topic topic;
-	bool common; /* listed by `tare help`; all are by `tare help all` */
+	bool common; /* listed by `tare help`; `tare help all` lists all */
 	/* names of the options on the first screen of --help, in its order; NULL: all that fit */
 	const char *common_options;
 	enum words_place words;

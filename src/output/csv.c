@@ -68,15 +68,15 @@ struct path {
 
 struct column {
 	struct key key, none;
-	char *words; /* owned by it, if the layout does not have them */
+	char *words; /* owned; NULL if the strings are those of the layout */
 	int path;    /* of the object with the value; NOWHERE: the row's own key */
 	bool hexadecimal;
 	struct text value; /* of the current row */
 	bool number;
-	unsigned depth; /* at the end of this object it has no value; 0: it has none */
+	unsigned depth; /* the value is dropped at the end of this object; 0: no value */
 };
 
-/* An open object or array: the paths that begin like its own. */
+/* An open object or array: which paths begin with its own. */
 struct level {
 	uint32_t begun; /* bit i: path[i] */
 	unsigned keys;  /* in its own path */
@@ -174,7 +174,7 @@ void table_column(struct json *j, const char *name, const char *path, const char
 		   false);
 }
 
-/* What of a column's text follows `mark`, up to the next mark. */
+/* The part of a column's text from `mark` to the next mark. */
 static struct key part(const char *spec, size_t n, char mark)
 {
 	const char *from = memchr(spec, mark, n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of a document, as CSV by RFC 4180. A feature states its result once, with the functions
- * of output/json.h. They write JSON or, with a layout, the rows of one table:
+ * A table of a document, as CSV by RFC 4180. A feature writes its result once, by calls of
+ * output/json.h. They produce JSON or, with a layout, the rows of one table:
  *
  *	static const struct table_layout cells = {
  *		.rows = "lines/cells",
@@ -26,12 +26,12 @@ struct table_layout {
 	 * of an array has the path of the array.
 	 */
 	const char *rows;
-	/* the path of objects around rows: one without a row is itself a row; NULL: none */
+	/* the path of the objects that contain rows: one without rows is itself a row; or NULL */
 	const char *outer;
 	/*
 	 * In their order, separated by commas: NAME[=PATH][%x][?NONE]. PATH starts at the row; it
 	 * is NAME if missing; ".." is the object around it, "." the row's own key. %x: in
-	 * hexadecimal. NONE is shown where there is no value or null. An array of scalars is one
+	 * hexadecimal. NONE is written if the value is missing or null. An array of scalars is one
 	 * cell, its elements separated by \x1e.
 	 */
 	const char *columns;
@@ -48,7 +48,7 @@ struct json document_as(enum output_format format, const struct table_layout *cs
 void table_column(struct json *j, const char *name, const char *path, const char *key,
 		  const char *none);
 
-/* Values that only the table has: nothing in JSON. */
+/* Values that are only in the table, not in JSON. */
 void table_string(struct json *j, const char *key, const char *value);
 void table_uint(struct json *j, const char *key, uint64_t value);
 void table_real(struct json *j, const char *key, double value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A document, stated value by value: as JSON, indented by two spaces per level; or the rows of one
+ * A document, written value by value: as JSON, indented by two spaces per level; or the rows of one
  * of its tables, as CSV (output/csv.h).
  */
 #ifndef OUTPUT_JSON_H
@@ -61,7 +61,7 @@ void json_uint_if(struct json *j, const char *key, bool known, uint64_t value);
 void json_real_if(struct json *j, const char *key, bool known, double value);
 void json_bool_if(struct json *j, const char *key, bool known, bool value);
 void json_hex(struct json *j, const char *key, uint64_t value); /* "0x1f" */
-/* An array of the strings before a NULL. */
+/* An array of strings; `s` ends with NULL. */
 void json_strings(struct json *j, const char *key, const char *const *s);
 
 /* A string with U+FFFD for invalid UTF-8. */

@@ -76,8 +76,8 @@ void grid_add(struct grid *g, unsigned column, enum ink ink, const char *fmt, ..
 void grid_count(struct grid *g, unsigned column, enum ink ink, const struct style *s, uint64_t n);
 void grid_word(struct grid *g, unsigned column, enum ink ink, const char *word);
 /*
- * The cell after the one of the previous call, for columns that depend on the result. There is room
- * for GRID_COLUMNS. The text becomes empty.
+ * Sets the cell after the one of the previous call; for columns that depend on the result, at most
+ * GRID_COLUMNS. The text becomes empty.
  */
 void grid_next(struct grid *g, bool right, enum ink ink, struct text *t);
 void grid_title(struct grid *g, bool right, const char *words);

@@ -309,7 +309,7 @@ static void put_time_row(struct grid *g, const struct stat_table *t, const char 
 
 enum { WIDTH_FOR_ONE_ROW = 80 };
 
-/* Of one run: beside the time of the wall, where a narrow window does not drop them. */
+/* For one run: in the row of the wall time, if the window is wide enough for the column. */
 static void put_cpu_times(struct grid *g, const struct stat_times *times, struct scale sc,
 			  const struct style *s)
 {
@@ -346,7 +346,7 @@ static void put_times(struct grid *g, const struct stat_table *t, const struct s
 	}
 }
 
-/* Text from a column on, wrapped at the width; continued lines are indented. */
+/* Writes text from a column on, wrapped at the width; continuation lines are indented. */
 static void put_wrapped_from(struct text *out, const struct style *s, const char *words,
 			     size_t column, size_t indent)
 {
@@ -425,7 +425,8 @@ static const struct stat_row **unlike_rows(const struct stat_table *t, size_t *n
 }
 
 /*
- * One line: the reason without an explanation in brackets at its end, the first part of the remedy.
+ * One line: the reason, without an explanation in brackets at its end, and the first part of the
+ * remedy.
  */
 static void put_briefly(struct text *out, const char *names, const char *why, const char *remedy,
 			const struct style *s)

@@ -8,7 +8,7 @@ import { lowerBound, reduce } from "./reduce.js";
 const HEIGHT = 170;
 const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 1e4, 1e5, 1e6];
 
-/** The places in a sorted array of what is from..to: [first, end]. */
+/** The range of indices of the values from..to in a sorted array: [first, end]. */
 const between = (sorted, from, to) => [lowerBound(sorted, from), lowerBound(sorted, to, true)];
 
 /** A unit that makes a number shorter is next to it; any other is in the heading, because an axis has no room for it. */
@@ -20,7 +20,7 @@ const onAxis = (unit) => (unit === "ns" || unit === "%" ? unit : "");
  *
  * `fit`: the value axis begins near the smallest value, not at 0. For charts over indices: labels(x) is the text of the axis,
  * said(x) of the readout; `marks` are drawn, ▲ where up(x), otherwise ▼; pick(x) is called for a point that is clicked.
- * series.lines: [{ at, values, points }] instead of one line; `at` are the x of its values. Without `heads`, names are not shown.
+ * series.lines: [{ at, values, points }] instead of one line; `at` has the x of each value. Without `heads`, names are not shown.
  * The element has pick(x, look), which marks a point, and with `look` moves the zoom there.
  */
 export function charts(x, series, options = {}) {
@@ -70,7 +70,7 @@ export function charts(x, series, options = {}) {
   return element;
 }
 
-/** Enough digits to tell the values of an axis apart. */
+/** Enough digits to distinguish the values of an axis. */
 const digitsFor = (values, step) => Math.max(4, Math.ceil(Math.log10(Math.max(...values.map(Math.abs), step) / step) - 1e-9) + 1);
 const aroundValues = (lo, hi) => { const pad = hi > lo ? (hi - lo) * 0.15 : Math.abs(lo) * 0.01 || 1; return [lo >= 0 ? Math.max(0, lo - pad) : lo - pad, hi + pad]; };
 const fromZero = (lo, hi) => [Math.min(0, lo), hi > 0 ? hi * 1.05 : 1];
@@ -123,13 +123,13 @@ function plot(box, x, s, index, { sync, range, zoom, points = false, whole = fal
     }
     u.root.append(readout);
   }
-  /** The point at the cursor; a mark that is as near comes first. */
+  /** The point nearest to the cursor; of two at the same distance, a mark. */
   function nearest(self) {
     const from = self.posToVal(self.cursor.left - 6, "x"), to = self.posToVal(self.cursor.left + 6, "x"), at = self.posToVal(self.cursor.left, "x");
     const near = (marks ?? []).slice(...between(marks ?? [], from, to)).sort((a, b) => Math.abs(a - at) - Math.abs(b - at))[0];
     return near ?? self.data[0][self.cursor.idx];
   }
-  /** A triangle at each mark in view; one in each pixel. */
+  /** A triangle at each mark in view, at most one for each pixel. */
   function drawMarks(self) {
     const { ctx } = self, size = 5 * devicePixelRatio, { left, top, width, height } = self.bbox, [first, end] = between(marks, ...range.now);
     ctx.save();

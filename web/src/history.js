@@ -11,7 +11,7 @@ const day = (seconds) => (Number.isFinite(seconds) && Math.abs(seconds) < 8e12 ?
 const shortCommit = (name) => (/^[0-9a-f]{40,}$/.test(name) ? name.slice(0, 12) : clip(name, 60));
 const signed = (x, show) => `${x > 0 ? "+" : x < 0 ? "−" : ""}${show(x < 0 ? -x : x)}`;
 
-/** What all series share: each commit once. The names are split when the first one is needed. */
+/** The commits, which all series share. The string of names is split when the first name is needed. */
 function commitsOf(c) {
   const times = unpack(c.times), dirty = unpack(c.dirty);
   let names, subjects;
@@ -38,7 +38,7 @@ function numbersOf(s) {
   return { n: values.length, group, commit, values, value: exact, before, changes, runs: column("runs"), low: s.columns.min && digits("min"), high: s.columns.max && digits("max") };
 }
 
-/** The difference of two values with all digits, and in percent. */
+/** The difference of two values, with all digits, and in percent. */
 function difference(from, to, unit) {
   const digits = typeof from === "string" || typeof to === "string", whole = (v) => typeof v === "string" || Number.isSafeInteger(v);
   const d = digits && whole(from) && whole(to) ? BigInt(to) - BigInt(from) : toNumber(to) - toNumber(from), base = toNumber(from);
@@ -72,7 +72,7 @@ function details(s, data, commits, i) {
   return h("dl", { class: "details" }, rows.map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]));
 }
 
-/** One line for each of the first conditions; the others have points only. */
+/** A line for each of the first kinds of conditions; values under other conditions are points. */
 function linesOf(s, data) {
   const lines = s.conditions.slice(0, LINES).map(() => [[], []]), rest = [[], []];
   if (s.conditions.length === 1) return [{ values: data.values }];
@@ -103,7 +103,7 @@ function chart(s, commits) {
   return h("div", {}, plots, s.conditions.length > 1 && legend(s), marks.length > 0 && changesOf(s, data, commits, marks, pick), panel);
 }
 
-/** Which line has which conditions. */
+/** The legend: the conditions of each line. */
 function legend(s) {
   const swatch = (i) => h("span", { class: "swatch", style: { background: i < LINES ? `var(--c${i})` : "var(--soft)" } });
   return [h("p", { class: "about" }, "Values are compared, and connected by a line, only under the same conditions:"),

@@ -73,7 +73,7 @@ static int find_path(struct history_job *j)
 	return ret;
 }
 
-/* export alone writes tables. */
+/* Only export writes tables. */
 static int check_format(struct history_job *j, const char *name)
 {
 	if (j->o->out.format == FORMAT_TEXT || j->o->out.format == FORMAT_JSON ||

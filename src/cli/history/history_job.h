@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the subcommands of tare history share. */
+/* The parts that the subcommands of tare history share. */
 #ifndef CLI_HISTORY_HISTORY_JOB_H
 #define CLI_HISTORY_HISTORY_JOB_H
 

@@ -35,7 +35,7 @@ static int no_series(struct history_job *j, const char *benchmark)
 	return -ENOENT;
 }
 
-/* Leaves the rows that were asked for. */
+/* Keeps only the rows that match. */
 int history_read_list(struct history_job *j, const char *benchmark, enum history_detail detail)
 {
 	size_t n = 0;

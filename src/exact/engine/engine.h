@@ -131,8 +131,8 @@ struct engine {
 	struct process *process;
 	uint32_t mode;
 	/*
-	 * Copies of the shared state's, made at the program's start: they do not change during a
-	 * run, but any process of the command can overwrite them there.
+	 * Copies of values of the shared state, made at the program's start. They do not change
+	 * during a run, but any process of the command can overwrite the shared state.
 	 */
 	int32_t supervisor;
 	struct every every;
@@ -664,7 +664,7 @@ static inline size_t code_room(uint64_t pc)
 
 /*
  * Entries of the shared state's lists. Any process of the command can overwrite an index that is
- * stored there: one that is out of range leads to entry 0.
+ * stored there, so an index that is out of range gives entry 0.
  */
 static inline struct process *process_at(uint32_t i)
 {

@@ -322,7 +322,7 @@ void refuse_wrong(const char *why, uint64_t at)
 	give_up();
 }
 
-/* The shared state contains what the engine and its supervisor never write. */
+/* The shared state has a value that neither the engine nor its supervisor writes. */
 void refuse_overwritten(void)
 {
 	refuse_wrong("a program overwrote the memory that contains its counts", 0);

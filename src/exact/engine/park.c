@@ -13,7 +13,7 @@
 enum {
 	WAIT_MS = 100,
 	WAITS_ALONE = 3,
-	WAITS_MAX = 50, /* a thread that cannot leave must not keep the process from dying */
+	WAITS_MAX = 50, /* a thread that cannot leave must not delay the process's end for long */
 	WAITS_FOR_END = 2 * WAITS_MAX
 };
 
@@ -98,7 +98,7 @@ void come_out_later(struct thread *t, struct context *c)
 	t->frame_mask = mask & ~BIT(sig);
 }
 
-/* Wait until the supervisor traces the thread. False: no thread ends the process after all. */
+/* Wait until the supervisor traces the thread. False: the process does not end after all. */
 static bool wait_for_trace(const struct thread *t)
 {
 	volatile uint32_t *park = &((struct thread *)t)->park;
@@ -108,7 +108,7 @@ static bool wait_for_trace(const struct thread *t)
 	return *park;
 }
 
-/* The thread is asked to leave the engine, once the supervisor traces it. */
+/* A request to leave the engine, as soon as the supervisor traces the thread. */
 void come_out(struct thread *t, const struct info *info, struct context *c)
 {
 	if (!wait_for_trace(t))
@@ -130,7 +130,7 @@ void come_out(struct thread *t, const struct info *info, struct context *c)
 	}
 }
 
-/* This thread would die, too, but another one was first. False: that one does not die. */
+/* This thread got a fatal signal after another one. False: the process does not die of that. */
 bool wait_and_park(struct thread *t, struct context *c)
 {
 	if (!wait_for_trace(t))

@@ -19,7 +19,7 @@ enum {
 	BELOW = 1 << 16,  /* no block, and no correction, makes `left` more negative */
 };
 
-/* What the run samples, as tare wrote it before the command started. */
+/* Copy what to sample, as tare wrote it before the command started. */
 void period_begin(void)
 {
 	struct every *e = &eng.every;
@@ -37,7 +37,7 @@ void period_begin(void)
 		refuse_overwritten();
 }
 
-/* A program that writes to `left` must not make a thread take samples without end. */
+/* A program that overwrites `left` must not make a thread take samples forever. */
 void period_check(const struct thread *t)
 {
 	for (unsigned e = 0; e < eng.every.n_events; e++)

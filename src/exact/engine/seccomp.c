@@ -64,7 +64,7 @@ static bool jumps(unsigned op, uint32_t a, uint32_t b)
 	}
 }
 
-/* The kernel has validated these operands. Later a program may have overwritten them. */
+/* The kernel validated these operands, but a program may have overwritten them since. */
 static uint32_t in_data(uint32_t at)
 {
 	if (at > sizeof(struct seccomp_data) - sizeof(uint32_t))

@@ -210,7 +210,7 @@ static void fold_and_leave(struct thread *t)
 
 	for (int i = 0;; i++) {
 		__atomic_fetch_add(&p->folding, 1, __ATOMIC_SEQ_CST);
-		/* a thread that holds them for longer does not end the process */
+		/* a thread that holds them for longer must not keep the process from ending */
 		if (i == HOLD_WAITS || !__atomic_load_n(&p->hold_folds, __ATOMIC_SEQ_CST))
 			break;
 		__atomic_fetch_sub(&p->folding, 1, __ATOMIC_SEQ_CST);

@@ -378,7 +378,7 @@ static void emit_block(struct draft *d)
 	const struct insn *last = &d->insns[d->n - 1];
 	int at = dead_point(d, F_ALL), n = (int)d->n, plain;
 	bool by_rcx = false, dead = true, every, path = eng.mode & COUNT_PATH;
-	/* of a loop's copies, the last one; not code that returns to the engine anyway */
+	/* only in the last copy of a loop's body; not in code that returns to the engine anyway */
 	bool turn = turn_counts(last) && !d->copies_left && !(b->flags & (B_PART | B_ONCE));
 	/* a count of 0 means that the program has not started */
 	bool first = b->pc == eng.process->entry;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * With SAME_TURNS one thread of the run executes at a time: all are on one CPU and have SCHED_FIFO
- * with one priority, so the kernel lets a thread run until it blocks or yields, and the next one is
- * the one that has waited longest. A thread that waits actively for another one would do so
- * forever. So each thread yields after TURN branches that go backward, or that are indirect: every
- * loop has one, except loops by `ret` alone, and their number depends on the thread's path alone. A
- * block that ends with such a branch begins with
+ * With SAME_TURNS one thread of the run executes at a time. All are on one CPU and have SCHED_FIFO
+ * with the same priority, so the kernel runs a thread until it blocks or yields, and then the one
+ * that has waited longest. A thread that waits for another one in a busy loop would never yield, so
+ * each thread yields after TURN backward or indirect branches. Every loop has one, except a loop
+ * whose only branches are `ret`. Their number depends only on the instructions that the thread
+ * executed. A block that ends with such a branch begins with
  *
  *	dec qword gs:[turn] ; js hit           if no flag but CF is live; else through rcx:
  *	mov gs:[scratch], rcx ; mov rcx, gs:[turn] ; lea rcx, [rcx - 1] ; mov gs:[turn], rcx
@@ -28,7 +28,7 @@ void turn_first(struct thread *t)
 
 /* ---- in translated code ---- */
 
-/* Is `last`, the last instruction of a block, a branch without which there is no loop? */
+/* Is `last`, the last instruction of a block, a backward or indirect branch? Loops have one. */
 bool turn_counts(const struct insn *last)
 {
 	if (!(eng.mode & SAME_TURNS))
@@ -72,8 +72,8 @@ uint8_t *emit_turn(struct arena *a, uint8_t *p, uint64_t pc, bool flags_free)
 /* ---- in the engine ---- */
 
 /*
- * The thread continues with the usual policy: nothing bounds the time of code that the engine does
- * not execute, and nobody would change it after the supervisor's end.
+ * The thread continues with SCHED_OTHER: code that does not run under the engine would not yield,
+ * and after the supervisor's end no process would change the policy.
  */
 void turns_leave(void)
 {
@@ -100,7 +100,7 @@ static void turn_over(struct thread *t)
 		sys(__NR_sched_yield);
 }
 
-/* Entry from translated code, maybe because the thread's turn is over. */
+/* Entry from translated code; the reason may be that the thread must yield. */
 void turn_enter(struct thread *t)
 {
 	const struct edge *edge = &eng.edges[t->edge];
@@ -109,7 +109,7 @@ void turn_enter(struct thread *t)
 		turn_over(t);
 }
 
-/* A return from a signal handler: a loop may consist of faults and their handler. */
+/* A return from a signal handler counts: a loop may consist of a fault and its handler. */
 void turn_returns(struct thread *t)
 {
 	if ((eng.mode & SAME_TURNS) && --t->turn < 0)
@@ -133,9 +133,10 @@ static bool is_real_time(uint32_t policy)
 }
 
 /*
- * May the program use it? The kernel decides, for a real-time policy: the calling thread has it for
- * a moment. A thread whose priority is lowered stays the next one of its new priority. Source:
- * linux/kernel/sched/syscalls.c, __setscheduler_class().
+ * May the program set this policy? For a real-time policy, the kernel decides: the calling thread
+ * sets it and restores its own. A thread that lowers its priority is put at the head of the queue
+ * of the new priority, so it runs next. Source: linux/kernel/sched/syscalls.c,
+ * __setscheduler_class().
  */
 static long allowed(uint32_t policy, uint32_t priority)
 {

@@ -44,7 +44,7 @@ static struct all_rows rows_of(const struct command *self)
 
 enum { SCREEN_LINES = 24, SCREEN_COLUMNS = 80, LEFT_COLUMNS = 30 };
 
-/* Words from a column on, wrapped at the width. The number of line breaks. */
+/* Writes words, from a column on, wrapped at the width. Returns the number of line breaks. */
 static size_t put_words(struct text *out, const char *words, size_t column, size_t indent,
 			size_t width)
 {
@@ -69,7 +69,7 @@ static size_t put_words(struct text *out, const char *words, size_t column, size
 	return breaks;
 }
 
-/* "  -e, --event EVENTS   what to count". The number of lines. */
+/* "  -e, --event EVENTS   what to count". Returns the number of lines. */
 static size_t put_row(struct text *out, const struct option_row *r, size_t width)
 {
 	/* getopt_long() takes an optional value with =, or directly after the letter */
@@ -89,7 +89,7 @@ static size_t put_row(struct text *out, const struct option_row *r, size_t width
 	return 1 + put_words(out, r->about, column, LEFT_COLUMNS, width);
 }
 
-/* The place of an option in the list of common ones; 0: it is not there. */
+/* The position of an option in the list of common ones, from 1; 0: it is not in the list. */
 static size_t place_of(const struct command *self, const struct option_row *r)
 {
 	const char *name = self->common_options;
@@ -139,7 +139,7 @@ static size_t count_lines(const struct text *t)
 	return n;
 }
 
-/* One screen, or with `every` each row. */
+/* One screen; with `every`, all rows. */
 static void help(const struct command *self, const struct all_rows *all, bool every)
 {
 	const struct option_row *row[ROWS_MAX];
@@ -154,7 +154,7 @@ static void help(const struct command *self, const struct all_rows *all, bool ev
 	put_words(&out, usage.s ? usage.s : "", 0, sizeof("usage: tare ") - 1, SCREEN_COLUMNS);
 	text_add(&out, "%s.\n\n", self->about);
 	text_free(&usage);
-	lines = count_lines(&out) + 2; /* with the last two */
+	lines = count_lines(&out) + 2; /* an empty line and the last line */
 	if (every)
 		list.common_options = NULL;
 	rows = choose_rows(&list, all, row);

@@ -180,7 +180,7 @@ static void json_what(struct json *j, const struct report_shown *r, const struct
 	}
 }
 
-/* Of CSV: the keys, the fields of tracepoints, and three numbers for each event. */
+/* Columns of CSV: the keys, the fields of tracepoints, and three numbers for each event. */
 static void columns(struct json *j, const struct report_shown *r)
 {
 	static const char *const what[] = { "self", "total", "samples" };
@@ -215,7 +215,7 @@ static void columns(struct json *j, const struct report_shown *r)
 		table_column(j, r->ratio->text, "", "ratio", NULL);
 }
 
-/* The values of those columns that JSON has in another form. */
+/* Values of columns that JSON has in another form. */
 static void column_values(struct json *j, const struct report_shown *r,
 			  const struct report_row *row)
 {
@@ -294,7 +294,7 @@ static void json_relatives(struct json *j, const char *key, const struct report_
 	json_end(j);
 }
 
-/* As its own CSV table, because the function itself is a row, too. */
+/* CSV has its own table, because the function itself is a row, too. */
 static void csv_relatives(struct text *out, const struct report_shown *r)
 {
 	const struct call_tree *st = r->samples->call_tree;
