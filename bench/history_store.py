@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The store of tare history: writers at once, writers that are killed, and look-ups among a million values.
+"""The store of tare history: simultaneous writers, writers that are killed, and look-ups among a million values.
 
 usage: history_store.py TARE [KILLS] [SEED]
 
-50 writers add a measurement of 40 values each at the same time. Then KILLS (250) writers, one after the other, get SIGKILL at a random moment of the time that
-one needs. Each measurement that a writer reported as added must be in the store with all its values, and SQLite's integrity check must pass. Then the times of
+50 writers add a measurement of 40 values each, at the same time. Then KILLS (default: 250) writers run one after the other, and each gets SIGKILL at a random
+moment. Each measurement that a writer reported as added must be in the store with all its values, and SQLite's integrity check must pass. Then the times of
 look-ups in a store of 1000 series with 1000 values. Status 1 if a value was lost.
 """
 import json

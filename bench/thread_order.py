@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""How far the instruction counts of programs with threads and several processes are apart, by item of --deterministic.
+"""The spread of instruction counts of programs with several threads or processes, by items of --deterministic.
 
 usage: thread_order.py TARE [-r RUNS] [-b BUSY] [-i ITEMS]... [NAME]...
 
 Each program runs RUNS times (default: 10) under `tare stat --engine exact --deterministic=ITEMS` for each ITEMS (default: the
-default items, +cpu, +turns, +turns,+clock), beside BUSY busy loops (default: 4). Prints a table: the median count with the last ITEMS,
-and for each ITEMS the largest count minus the smallest; in parentheses, why there is none. NAMEs select programs. A program that is
-not installed is left out, and named at the end.
+default items, +cpu, +turns, +turns,+clock), with BUSY busy loops in the background (default: 4). Prints a table: the median count with the last ITEMS,
+and for each ITEMS the largest count minus the smallest, or in parentheses the reason why there is no number. NAMEs select programs.
+Programs that are not installed are left out, and listed at the end.
 """
 import argparse
 import json

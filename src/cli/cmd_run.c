@@ -127,7 +127,7 @@ static int run_program(const struct command *self, int argc, char **argv)
 
 const struct command cmd_run = {
 	.name = "run",
-	.about = "start a command under the same conditions each time, uncounted",
+	.about = "run a command under the same conditions each time, without counting",
 	.args = "[--] COMMAND [ARG]...",
 	.example =
 		"  tare run -- python3 -c 'print(hash(\"x\"))'\n  tare run --deterministic=+cpu -- perf stat ./prog",

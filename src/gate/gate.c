@@ -176,7 +176,7 @@ static void check_variables(struct gate_outcome *o)
 		return;
 	o->verdict = GATE_UNLIKE;
 	snprintf(o->why, sizeof(o->why),
-		 "PATH or HOME is not what it was in the baseline, which can change the counts");
+		 "PATH or HOME differs from the baseline, which can change the counts");
 	snprintf(o->hint, sizeof(o->hint),
 		 "set both in \"environment\" of the benchmark, or tare gate run --measure-base");
 }

@@ -277,7 +277,8 @@ static int take_key(struct reader *r, struct gate_benchmark *b, const char *key,
 
 	if (!strcmp(key, "command") || !strcmp(key, "bench")) {
 		if (b->argv)
-			return wrong(r, "a benchmark has a command, or tests of tare bench");
+			return wrong(r,
+				     "a benchmark has either \"command\" or \"bench\", not both");
 		b->bench = *key == 'b';
 		return b->bench ? take_bench(r, v, &b->argv) : take_argv(r, v, &b->argv);
 	}
@@ -336,7 +337,7 @@ static int take_benchmark(struct reader *r, const char *name, const struct json_
 	if (ret == 0 && !b->argv)
 		ret = wrong(r, "there is no command");
 	if (ret == 0 && b->bench && (b->regions || b->all_regions))
-		ret = wrong(r, "tests of tare bench have no regions");
+		ret = wrong(r, "\"regions\" is for a command, not for \"bench\"");
 	return ret;
 }
 

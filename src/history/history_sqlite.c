@@ -371,7 +371,7 @@ static int check_database(struct history_store *s, int64_t *version, struct tare
 	/* a view with the name of a table could make a query run forever */
 	if (others)
 		return tare_fail(err, EINVAL,
-				 "%.200s has views or triggers, which tare does not make", s->name);
+				 "%.200s has views or triggers, which tare never creates", s->name);
 	if (*version > NEWEST || *version < 0)
 		return refuse_newer(s->name, *version, err);
 	return 0;

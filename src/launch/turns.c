@@ -31,7 +31,7 @@ static void refused(struct determinism *f, int code)
 	else if (code == EPERM)
 		determinism_miss(
 			f, FIXED_TURNS,
-			"SCHED_FIFO is refused: no CAP_SYS_NICE, or a control group without real-time time");
+			"SCHED_FIFO is refused: no CAP_SYS_NICE, or a cgroup with cpu.rt_runtime_us 0");
 	else
 		determinism_miss(f, FIXED_TURNS, "SCHED_FIFO is refused: %s", strerror(code));
 }
@@ -47,11 +47,11 @@ void turns_begin(struct determinism *f, struct turns_before *before)
 		return;
 	if (getrlimit(RLIMIT_RTTIME, &time) == 0 && time.rlim_cur != RLIM_INFINITY)
 		determinism_miss(f, FIXED_TURNS,
-				 "RLIMIT_RTTIME would end the command; 'ulimit -R unlimited'");
+				 "RLIMIT_RTTIME would end the command; use 'ulimit -R unlimited'");
 	else if (is_unbounded())
 		determinism_miss(
 			f, FIXED_TURNS,
-			"kernel.sched_rt_runtime_us is -1: a command that spins could not be ended; set 950000");
+			"kernel.sched_rt_runtime_us is -1: a spinning command could not be ended; set it to 950000");
 	else if (policy < 0 || sched_getparam(0, &before->param) < 0 ||
 		 sched_setscheduler(0, SCHED_FIFO, &own) < 0)
 		refused(f, errno);

@@ -958,7 +958,7 @@ test("a history is a page: change points, and the commit of a point", async () =
   for (let i = 41; i < 55; i++) await page.getByRole("button", { name: "next value" }).first().click();
   d = await picked(page, 0);
   equal([d.Commit, d.Difference].join(), "v55,no earlier value has the same conditions", "not compared");
-  yes(d.Conditions.includes("The value before has others, and is not compared: version of tare (0.1; 0.2)."), d.Conditions);
+  yes(d.Conditions.includes("The previous value has other conditions, so the two are not compared: version of tare (0.1; 0.2)."), d.Conditions);
   await press(page, 1, 0.01);
   d = await picked(page, 1);
   equal([d.Commit, d.Value].join(), "v0,1.00 ms (2 runs, 999.5 µs to 1.00 ms)", "a click");

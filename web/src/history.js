@@ -68,7 +68,7 @@ function details(s, data, commits, i) {
   if (before >= 0) rows.push(["Difference", [difference(data.value(before), data.value(i), unit), h("span", { class: "soft" }, ` from ${shortCommit(commits.name(data.commit[before]))}`)]]);
   else if (i > 0) rows.push(["Difference", "no earlier value has the same conditions"]);
   if (data.changes.has(i)) rows.push(["Change point", changeText(s, data, i)]);
-  rows.push(["Conditions", [conditionsOf(s.conditions[data.group[i]]), i > 0 && data.group[i - 1] !== data.group[i] && h("span", { class: "soft" }, ` The value before has others, and is not compared: ${differing(s.conditions[data.group[i - 1]], s.conditions[data.group[i]])}.`)]]);
+  rows.push(["Conditions", [conditionsOf(s.conditions[data.group[i]]), i > 0 && data.group[i - 1] !== data.group[i] && h("span", { class: "soft" }, ` The previous value has other conditions, so the two are not compared: ${differing(s.conditions[data.group[i - 1]], s.conditions[data.group[i]])}.`)]]);
   return h("dl", { class: "details" }, rows.map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]));
 }
 

@@ -785,7 +785,7 @@ static int run_bench(const struct command *self, int argc, char **argv)
 
 const struct command cmd_bench = {
 	.name = "bench",
-	.about = "the cost of a few lines of code, without the measurement overhead",
+	.about = "measure a few lines of code, and subtract the measurement overhead",
 	.args = "TEST.{c,S,so}... | --asm CODE | --c CODE",
 	.example =
 		"  tare bench --asm 'imul rax, rbx'\n"

@@ -287,7 +287,7 @@ static int run_bisect(const struct command *self, int argc, char **argv)
 
 const struct command cmd_bisect = {
 	.name = "bisect",
-	.about = "which commit made a command slower, and in which function",
+	.about = "find the commit that made a command slower, and the function",
 	.args = "GOOD..BAD -- COMMAND [ARG]... | --resume | --reset",
 	.example = "  tare bisect v1.0..HEAD --build make -- ./prog args\n"
 		   "  tare bisect --resume\n"

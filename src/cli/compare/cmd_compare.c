@@ -543,7 +543,7 @@ static int run_compare(const struct command *self, int argc, char **argv)
 
 const struct command cmd_compare = {
 	.name = "compare",
-	.about = "two commands, before and after a change: is it slower, and where",
+	.about = "compare two commands: is the second slower, and where",
 	.args = "-- COMMAND [ARG]... [::: COMMAND [ARG]...] | BEFORE AFTER",
 	.example = "  tare compare -- ./old args ::: ./new args\n"
 		   "  tare compare before.json after.json\n"

@@ -20,14 +20,14 @@ static const struct option_row history_opts[] = {
 	  TEXT(benchmark, "name") },
 	{ 0, "machine", "NAME", "add, import: where it was measured (add: this CPU's model)",
 	  TEXT(machine, "name") },
-	{ 0, "older-than", "AGE", "prune: values of commits older than this, such as 180d or 2y",
+	{ 0, "older-than", "AGE", "prune: only values of commits older than AGE (12h, 180d, 2y)",
 	  TEXT(older, "age") },
-	{ 0, "keep", "N", "prune: not the last N values of each series",
+	{ 0, "keep", "N", "prune: keep the last N values of each series",
 	  NUMBER(keep, 1, UINT32_MAX) },
-	{ 0, "unreachable", NULL, "prune: values of commits that no branch or tag leads to",
+	{ 0, "unreachable", NULL, "prune: only values of commits that no branch or tag reaches",
 	  FLAG(unreachable) },
-	{ 0, "dry-run", NULL, "prune: remove nothing, only show what would be removed", FLAG(dry) },
-	{ 'e', "event", "EVENT", "all but add and import: only this event; a pattern with * and ?",
+	{ 0, "dry-run", NULL, "prune: remove nothing; show what would be removed", FLAG(dry) },
+	{ 'e', "event", "EVENT", "except add, import: only this event; a pattern with * and ?",
 	  TEXT(event, "event") },
 	{ 0, "wait", "MS", "how long to wait for other users of the file (10 s)",
 	  DURATION(wait_ns, 1000000, 0) },
@@ -123,7 +123,7 @@ static int run_history(const struct command *self, int argc, char **argv)
 
 const struct command cmd_history = {
 	.name = "history",
-	.about = "values over commits: keep measurements, show when they changed",
+	.about = "keep measurements of commits, and show which commits changed them",
 	.args = "add DOCUMENT... | list [BENCHMARK] | show BENCHMARK | plot [BENCHMARK] | export [BENCHMARK] | "
 		"import FILE... | prune [BENCHMARK]",
 	.example = "  tare history add result.json\n"

@@ -37,7 +37,7 @@ static int check(struct history_job *j, char **words)
 		return tare_fail(j->err, EINVAL, "prune writes no document");
 	if (words[0] || j->o->event || j->o->older || j->o->keep || j->o->unreachable)
 		return 0;
-	tare_fail(j->err, EINVAL, "prune needs to know which values to remove");
+	tare_fail(j->err, EINVAL, "prune needs a condition, or a benchmark");
 	tare_hint(j->err, "--older-than 180d, --keep 500, --unreachable, or a benchmark");
 	return -EINVAL;
 }

@@ -375,7 +375,7 @@ static int memory_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_memory = {
 	.name = "memory",
-	.about = "show slow memory accesses, with their data; and allocations",
+	.about = "show slow memory accesses and their data, or allocations",
 	.args = "[FILE]",
 	.example = "  tare memory perf.data\n"
 		   "  tare memory --by symbol --sort misses perf.data\n"

@@ -365,7 +365,7 @@ static int run_launch(const struct command *self, int argc, char **argv)
 
 const struct command verify_launch = {
 	.name = "verify launch",
-	.about = "the effect of each item of a deterministic launch on a command",
+	.about = "show the effect of each item of a deterministic launch on a command",
 	.args = "[--] COMMAND [ARG]...",
 	.example = "  tare verify launch -- python3 -c 'print(1)'",
 	.topic = TOPIC_TRUST,

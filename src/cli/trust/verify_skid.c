@@ -216,7 +216,7 @@ static int run_skid(const struct command *self, int argc, char **argv)
 
 const struct command verify_skid = {
 	.name = "verify skid",
-	.about = "distance of samples from the instruction that causes the event",
+	.about = "measure the distance of samples from the instruction that causes them",
 	.args = "",
 	.example = "  tare verify skid",
 	.topic = TOPIC_TRUST,

@@ -535,7 +535,7 @@ static int run_windows(const struct command *self, int argc, char **argv)
 
 const struct command cmd_windows = {
 	.name = "windows",
-	.about = "count over time: a row for every million instructions, and phases",
+	.about = "count over time: a row for every million instructions; find phases",
 	.args = "[--] COMMAND [ARG]... | diff A.csv B.csv",
 	.example = "  tare windows -e cycles,cache-misses --every 1M -- prog\n"
 		   "  tare windows --every 10ms -e page-faults -- make\n"
