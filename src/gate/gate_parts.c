@@ -183,9 +183,8 @@ static int take_result(struct gate_record *out, const struct json_t *result,
 	}
 	cost = round(max * (double)ops);
 	if (cost < 0 || cost > 0x1p53)
-		return tare_fail(err, ERANGE,
-				 "%.100s in %.100s: %g, less than the measurement overhead", event,
-				 name, cost);
+		return tare_fail(err, ERANGE, "%.100s in %.100s: %g, %s", event, name, cost,
+				 cost < 0 ? "less than the measurement overhead" : "too many");
 	return add(out, event, name, (uint64_t)cost, err);
 }
 
