@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# completions/tare in a bash without readline: completion_test.bash TARE COMPLETION. Prints TAP.
+# completions/tare in a bash without readline, and those of fish and zsh: completion_test.bash TARE COMPLETION. Prints TAP.
 set -u
 PATH=$(dirname "$1"):$PATH
 compopt() { :; }
@@ -90,5 +90,41 @@ offers level tare memory --by l
 offers sharing tare sh
 offers --line-size tare sharing --li
 offers --every tare diverge --e
+
+# The other shells: their files are beside bash's. TEXT: a whole line of what FUNCTION prints, or what is offered.
+said() { # NAME GOT TEXT
+	n=$((n + 1))
+	if grep -qF -- "$3" <<<"$2"; then
+		echo "ok $n $1 -> $3"
+	else
+		failed=1
+		echo "not ok $n $1 -> $3; offered:" $2
+	fi
+}
+
+skipped() { # SHELL
+	n=$((n + 1))
+	echo "ok $n # SKIP $1 is not installed"
+}
+
+folder=$(dirname "$2")
+if command -v fish >/dev/null; then
+	in_fish() { said "fish: $1" "$(fish -N -c "source $folder/tare.fish; complete -C'$1'" 2>&1)" "$2"; }
+	in_fish 'tare bis' "bisect	find the commit"
+	in_fish 'tare stat --per-p' "--per-process	a row per process"
+	in_fish 'tare bench -' "--unroll	copies of the code"
+	in_fish 'tare stat -e page-f' page-faults
+else
+	skipped fish
+fi
+if command -v zsh >/dev/null; then
+	in_zsh() { said "zsh: $1" "$(zsh -fc "source $folder/_tare; $1" 2>&1)" "$2"; }
+	in_zsh _tare_commands "bisect:find the commit"
+	in_zsh '_tare_options stat' "--per-process:a row per process"
+	in_zsh '_tare_options stat' "-e:what to count"
+	in_zsh '_tare_options stat' "--deterministic:fix items"
+else
+	skipped zsh
+fi
 echo "1..$n"
 exit $failed
