@@ -554,7 +554,7 @@ def pruned_values():
     for i, h in enumerate(hashes):
         p.add(stat(event(i), event(10 + i, "branches:u")), "--commit", h)
     left = lambda e="instructions:u": [s for s in p.list() if s["event"] == e] and values(p.show("*", "-e", e)[0])
-    one_error(p.run("prune", status=125), "needs to know which values", "--older-than 180d")
+    one_error(p.run("prune", status=125), "prune needs a condition", "--older-than 180d")
     for words, said in ((("--older-than", "x"), "is not an age"), (("--older-than", "99999999999d"), "is not an age"), (("-j", "x"), "writes no document"),
                         (("nothing",), "no benchmark 'nothing'")):
         one_error(p.run("prune", *words, status=125), said)

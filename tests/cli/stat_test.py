@@ -1529,7 +1529,7 @@ def hostile_values():
 @test
 def each_run_reads_the_same_file():
     """From the offset at which tare got it."""
-    file = Path(ROOM.name, "lines")
+    file = Path(WORK.name, "lines")
     file.write_text("one\ntwo\nthree\n")
     for words in (["-r", "3"], ["-r", "3", "-n"]):
         with open(file) as lines:

@@ -216,7 +216,7 @@ static int run_skid(const struct command *self, int argc, char **argv)
 
 const struct command verify_skid = {
 	.name = "verify skid",
-	.about = "measure the distance of samples from the instruction that causes them",
+	.about = "measure the distance of samples from the causing instruction",
 	.args = "",
 	.example = "  tare verify skid",
 	.topic = TOPIC_TRUST,
