@@ -30,8 +30,9 @@ LIBRARY(sqlite, "libsqlite3.so.0", FUNCTIONS)
 enum { VALUES_MAX = 4000000, TEXT_MAX = 1 << 16 };
 
 #define TABLES                                                                                     \
-	"SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN"                      \
-	" ('artifact', 'pstat', 'pstat_series') AND sql NOT LIKE 'CREATE VIRTUAL%'"
+	"SELECT count(*) FROM sqlite_master m WHERE type = 'table' AND name IN"                    \
+	" ('artifact', 'pstat', 'pstat_series') AND sql NOT LIKE 'CREATE VIRTUAL%'"                \
+	" AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(m.name) WHERE hidden)"
 #define ROWS(benchmark, metric)                                                                    \
 	"SELECT p.aid, p.cid, a.name, a.date, " benchmark ", " metric ", p.value FROM pstat p"     \
 	" JOIN pstat_series s ON s.id = p.series JOIN artifact a ON a.id = p.aid"                  \

@@ -592,9 +592,34 @@ def pruned_values():
 
 
 @test
-def views_are_refused():
-    """A view with the name of a table could run without end."""
-    for words in ("CREATE VIEW v AS SELECT 1", "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM value; END",
+def a_journal_that_names_another_file():
+    """SQLite would restore the store and delete that file. Source: sqlite.org, fileformat2.html, "The Rollback Journal"."""
+    p = Place()
+    p.add(stat(event(5)), "--commit", "a")
+    victim, journal, magic = p.path / "victim", p.path / "h.db-journal", bytes.fromhex("d9d505f920a163d7")
+    store = bytearray((p.path / "h.db").read_bytes())
+    size = struct.unpack(">H", store[16:18])[0]
+    store[18:20] = b"\1\1"  # of a rollback journal, not of a write-ahead log
+    head = magic + struct.pack(">IIIII", 0, 0, len(store) // size, 512, size)
+    for name in (str(victim), str(p.path / "fifo")):
+        name = name.encode()
+        victim.write_text("kept")
+        for command in (("list",), ("show", "*"), ("export",), ("add", "d.json", "--commit", "b"), ("prune", "--keep", "1")):
+            (p.path / "h.db").write_bytes(store)
+            journal.write_bytes(head.ljust(512, b"\0") + struct.pack(">I", 0x40000000 // size + 1) + name + struct.pack(">II", len(name), sum(name)) + magic)
+            one_error(p.run(*command, status=125), "h.db-journal names another file")
+        true(victim.read_text() == "kept" and journal.exists(), "nothing was deleted")
+    journal.unlink()
+    equal(len(p.list()), 1, "without it")
+
+
+@test
+def foreign_tables_are_refused():
+    """A view with the name of a table, or a column that is computed, could take any time and memory."""
+    for words in ("CREATE INDEX i ON run (abs(time))", "CREATE TABLE other (x)",
+                  "ALTER TABLE run RENAME TO r; CREATE TABLE run (id INTEGER PRIMARY KEY, digest BLOB, name TEXT, parent TEXT,"
+                  " subject TEXT AS (printf('%.*c', 1000000, 'x')), time INTEGER, depth INTEGER, dirty INTEGER, added INTEGER); DROP TABLE r",
+                  "CREATE VIEW v AS SELECT 1", "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM value; END",
                   "ALTER TABLE value RENAME TO other; CREATE VIEW value AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x AS series FROM r"):
         p = Place()
         p.add(stat(event(5)), "--commit", "a")
@@ -602,7 +627,7 @@ def views_are_refused():
         db.executescript(words)
         db.close()
         for command in (("list",), ("show", "*"), ("add", "d.json", "--commit", "b"), ("prune", "--keep", "1")):
-            one_error(p.run(*command, status=125, timeout=60), "has views or triggers")
+            one_error(p.run(*command, status=125, timeout=60), "has tables, views or triggers that tare never creates")
 
 
 @test
