@@ -140,6 +140,10 @@ struct insn classify(uint64_t at, const uint8_t *bytes, unsigned size)
 	in.syscall = z.mnemonic == ZYDIS_MNEMONIC_SYSCALL ||
 		(z.mnemonic == ZYDIS_MNEMONIC_INT && z.raw.imm[0].value.u == 0x80);
 	in.adds[C_SYSCALLS] = in.syscall;
+	in.straight = z.meta.branch_type == ZYDIS_BRANCH_TYPE_NONE && !in.syscall && !in.trap &&
+		!in.rep_string && z.meta.category != ZYDIS_CATEGORY_SYSCALL &&
+		z.meta.category != ZYDIS_CATEGORY_SYSRET &&
+		z.meta.category != ZYDIS_CATEGORY_INTERRUPT;
 	in.holds_traps = z.mnemonic == ZYDIS_MNEMONIC_MOV &&
 		ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER && ops[0].reg.value == ZYDIS_REGISTER_SS;
 	return in;

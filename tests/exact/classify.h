@@ -46,6 +46,7 @@ struct insn {
 	bool conditional;      /* a branch; the caller finds out whether it is taken */
 	bool reads_now;        /* the load of a running count, see watch.h; set by the caller */
 	bool to_next;          /* a conditional branch to the next instruction */
+	bool straight;         /* if it retires, the next instruction follows it in memory */
 	uint16_t mnemonic;     /* ZydisMnemonic */
 	uint8_t adds[C_COUNT]; /* what it adds to each class; without C_TAKEN if conditional */
 };

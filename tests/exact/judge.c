@@ -44,6 +44,7 @@
 #include <unistd.h>
 
 enum { EXACT_READ = 0x74617265 }; /* as in src/exact/classes.h */
+enum { LOST = 123 };		  /* exit status: the counts are too small, as in tree.py */
 enum { MAX_TID = 1 << 22 };       /* PID_MAX_LIMIT of the kernel's include/linux/threads.h */
 
 struct process {
@@ -61,6 +62,7 @@ struct task {
 	/* start of that step: `pending`, or what the kernel emulates before it */
 	uint64_t from;
 	uint64_t flags, rcx; /* before `pending` */
+	uint64_t returns_to; /* where a pending return goes; 0: unknown */
 	uint64_t restart_at; /* a system call that the kernel may restart, or 0 */
 	bool restart_is_ours;
 	bool trap_blocked; /* by the program: the kernel unblocks SIGTRAP to report a step */
@@ -78,6 +80,7 @@ static struct task *first_task, **last_task = &first_task;
 static struct process *first_process, **last_process = &first_process;
 static unsigned n_tasks;
 static uint64_t undecoded;
+static unsigned long lost; /* instructions that retired without a stop */
 static FILE *trace;
 
 static __attribute__((noreturn)) void die(const char *what)
@@ -154,6 +157,15 @@ static unsigned read_code(pid_t tid, uint64_t at, uint8_t out[15])
 	return n < 0 ? 0 : (unsigned)n;
 }
 
+/* 0 if it cannot be read. */
+static uint64_t word_at(pid_t tid, uint64_t at)
+{
+	uint64_t word = 0;
+	struct iovec to = { &word, sizeof(word) }, from = { (void *)at, sizeof(word) };
+
+	return process_vm_readv(tid, &to, 1, &from, 1, 0) == sizeof(word) ? word : 0;
+}
+
 static struct insn decode(uint64_t at, const uint8_t *code, unsigned size)
 {
 	struct insn in = classify(at, code, size);
@@ -208,6 +220,19 @@ static bool is_ignored(pid_t tid, int sig)
 	return sig == SIGCHLD || sig == SIGURG || sig == SIGWINCH || sig == SIGCONT;
 }
 
+/*
+ * Did the step execute more than its instruction? A hypervisor that emulates an instruction can lose
+ * its trap; the one after it then retires within the same step, and is not counted.
+ */
+static bool trap_was_lost(const struct task *t, uint64_t rip)
+{
+	const struct insn *last = t->pending.holds_traps ? &t->after : &t->pending;
+
+	if (last->adds[C_RETURNS])
+		return t->returns_to && rip != t->returns_to;
+	return last->straight && rip != last->at + last->length;
+}
+
 /* The stop after a step: did the pending instruction retire? */
 static void after_step(struct task *t, int si_code, uint64_t rip)
 {
@@ -216,6 +241,7 @@ static void after_step(struct task *t, int si_code, uint64_t rip)
 	if (si_code == TRAP_TRACE) {
 		if (!t->pending_known || (in->rep_string && rip == in->at))
 			return;
+		lost += trap_was_lost(t, rip);
 		retire(t, in, rip);
 		if (in->holds_traps)
 			retire(t, &t->after, rip);
@@ -313,6 +339,7 @@ static void prepare(struct task *t, const struct user_regs_struct *r, int sig)
 		t->after = decode_at(t->tid, r->rip + t->pending.length);
 	t->flags = r->eflags;
 	t->rcx = r->rcx;
+	t->returns_to = t->pending.adds[C_RETURNS] ? word_at(t->tid, r->rsp) : 0;
 	if (!again) { /* a rep string instruction continues: it started earlier */
 		t->n_accesses = watch_accesses(r->rip, code, size, r, t->accesses);
 		watch_state(t->tid, r, &t->state);
@@ -603,5 +630,9 @@ int main(int argc, char **argv)
 	report(out);
 	if (fflush(out) != 0)
 		die("cannot write the counts");
+	if (lost) {
+		fprintf(stderr, "judge: %lu instructions retired without a trap\n", lost);
+		return LOST;
+	}
 	return WIFEXITED(end) ? WEXITSTATUS(end) : 128 + WTERMSIG(end);
 }
