@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/text.h"
+#include "cli/version.h"
 #include "output/own_stdout.h"
 #include "output/command.h"
 
@@ -126,10 +127,8 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return EXIT_CANNOT_MEASURE;
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
-		printf("tare " TARE_VERSION "\n");
-		return own_stdout_printed(NULL) < 0 ? EXIT_CANNOT_MEASURE : 0;
-	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version"))
+		return print_version();
 
 	const struct command *c = find(argv[1]);
 

@@ -382,6 +382,15 @@ def what_is_read_is_not_written_over():
 
 
 @test
+def version_names_the_features():
+    version, *features = sh(TARE, "--version").stdout.splitlines()
+    true(re.fullmatch(r"tare \d+\.\d+\.\d+", version), version)
+    true(len(features) == 9 and all(re.fullmatch(r"  \S.{17}  (yes|no: .+)", f) for f in features), features)
+    page = subprocess.run([*STAT, "--html", str(HERE / "version.html"), "--", "true"], capture_output=True)
+    equal("  pages (--html)      yes" in features, page.returncode == 0, "the page is built")
+
+
+@test
 def help_fits_a_screen():
     """Of 24 lines and 80 columns; what is not there is counted, and in --help=all."""
     short, every = (sh(TARE, *words).stdout for words in (["help"], ["help", "all"]))

@@ -44,7 +44,7 @@
 #include <unistd.h>
 
 enum { EXACT_READ = 0x74617265 }; /* as in src/exact/classes.h */
-enum { LOST = 123 };		  /* exit status: the counts are too small, as in tree.py */
+enum { LOST = 123 };              /* exit status: the counts are too small, as in tree.py */
 enum { MAX_TID = 1 << 22 };       /* PID_MAX_LIMIT of the kernel's include/linux/threads.h */
 
 struct process {
@@ -221,8 +221,8 @@ static bool is_ignored(pid_t tid, int sig)
 }
 
 /*
- * Did the step execute more than its instruction? A hypervisor that emulates an instruction can lose
- * its trap; the one after it then retires within the same step, and is not counted.
+ * Did the step execute more than its instruction? A hypervisor that emulates an instruction can
+ * lose its trap; the one after it then retires within the same step, and is not counted.
  */
 static bool trap_was_lost(const struct task *t, uint64_t rip)
 {
