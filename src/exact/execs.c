@@ -269,8 +269,8 @@ void on_exec(struct supervisor *s, pid_t pid)
 		p->state = PROCESS_ENDED;
 		if (ret != -EFAULT && !is_dying(pid)) {
 			/* If the command itself cannot be counted, do not run it at all. */
-			snprintf(full, sizeof full, "%.23s cannot be counted: %.150s", p->name,
-				 reason);
+			snprintf(full, sizeof full, "%.23s cannot be counted: %.150s",
+				 p->name[0] ? p->name : "the command", reason);
 			if (first) {
 				note_reason(s, full);
 				kill(pid, SIGKILL);

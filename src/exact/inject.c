@@ -572,8 +572,11 @@ int inject(struct shared_state *b, const struct launch *l, pid_t tid, struct pro
 	}
 	ret = read_regions(&regions, tid);
 	if (ret < 0) {
-		snprintf(reason, REASON_MAX, "cannot read the program's memory map: %s",
-			 strerror(-ret));
+		snprintf(reason, REASON_MAX, "cannot read /proc/%d/maps: %s%s", (int)tid,
+			 strerror(-ret),
+			 access("/proc/self/maps", F_OK) < 0
+				 ? "; mount /proc: mount -t proc proc /proc"
+				 : "");
 		return ret;
 	}
 	p->n_regions = regions.n;

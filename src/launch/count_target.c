@@ -93,6 +93,8 @@ int cpus_online(const char *root, struct cpus *out, struct tare_error *err)
 	char *list;
 	int ret = file_read(root, "/sys/devices/system/cpu/online", 65536, &list, NULL, err);
 
+	if (ret == -ENOENT)
+		tare_hint(err, "mount /sys: mount -t sysfs sysfs /sys");
 	if (ret < 0)
 		return ret;
 	ret = cpus_parse(list, out, err);
