@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """How often `tare compare` is wrong: false alarms without a change, planted changes that it misses.
 
-usage: compare.py TARE CC exact|planted|times|slower COMPARISONS [RUNS]
+usage: compare.py TARE CC exact|planted|times|slower|slower-busy COMPARISONS [RUNS]
 
 exact: a program with itself, exact counts only. An alarm is any verdict but "same".
 planted: a loop of N steps with one of N + N / 10000 (0.01 % of its instructions), N different each time. A miss is any verdict but "slower",
 or another function than that of the loop.
-times: a program with itself, 5 runs of each side, while four other processes are busy. An alarm is a verdict "more" or "less" of a time. How many
-times were compared with which verdict is shown, too, because a test that never decides has no false alarms.
-slower: a loop of 20 M steps with one of 3 % more, RUNS runs of each side (default 20), nothing else busy. A miss is a CPU time without the verdict "more".
+times: a program with itself, up to RUNS runs of each side (default 16), while four other processes are busy. An alarm is a verdict "more" or "less" of
+a time. How many times were compared with which verdict is shown, too, because a test that never decides has no false alarms.
+slower: a loop of 20 M steps with one of 3 % more, up to RUNS runs of each side (default 1000). A miss is a CPU time without the verdict "more".
+slower-busy: the same while four other processes are busy.
+Also shown: the pairs of runs, on average, and of the first sets, how many showed a change that the second set did not.
 The last line has the rate with its 95 % interval (Wilson).
 """
 import collections
@@ -19,7 +21,7 @@ import sys
 import tempfile
 
 TARE, CC, KIND, TIMES = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
-RUNS = sys.argv[5] if len(sys.argv) > 5 else "20"
+RUNS = sys.argv[5] if len(sys.argv) > 5 else "16" if KIND == "times" else "1000"
 
 LOOP = """
 __attribute__((noinline)) static long planted(long n) { volatile long s = 0; for (long i = 0; i < n; i++) s += i; return s; }
@@ -67,13 +69,18 @@ def planted(room, n):
     return d["verdict"] != "slower" or d["cause"]["functions"][0]["function"] != "planted", "loop"
 
 
-def times(room, n):
-    program = programs(room)[n % 10]
-    d = compare(room, "-r", "5", "--no-cause", "--", *program, ":::", *program)
+def look(d):
     for e in d["events"]:
         if e["unit"] == "ns":
-            verdicts[e["verdict"]] += 1
+            verdicts[f"{e['event']} {e['verdict']}"] += 1
             first[e["unconfirmed"]] += 1
+    pairs.append(max(len(e["before"]["runs"]) + len(e["before"]["second_runs"]) for e in d["events"] if e["unit"] == "ns"))
+
+
+def times(room, n):
+    program = programs(room)[n % 10]
+    d = compare(room, "-r", RUNS, "--no-cause", "--", *program, ":::", *program)
+    look(d)
     return any(e["unit"] == "ns" and e["verdict"] in ("more", "less") for e in d["events"]), program[0]
 
 
@@ -83,19 +90,16 @@ def slower(room, n):
             source.write(LOOP)
         subprocess.run([CC, "-O1", f"-DSTEPS={steps}", "-o", f"{room}/{name}", f"{room}/loop.c"], check=True)
     d = compare(room, "-r", RUNS, "--no-cause", "--", "./a", ":::", "./b")
-    for e in d["events"]:
-        if e["unit"] == "ns":
-            verdicts[e["verdict"]] += 1
-            first[e["unconfirmed"]] += 1
+    look(d)
     return all(e["verdict"] != "more" for e in d["events"] if e["event"] == "cpu-time"), "loop"
 
 
-wrong, of, verdicts, first = 0, collections.Counter(), collections.Counter(), collections.Counter()
-busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 if KIND == "times" else 0)]
+wrong, of, verdicts, first, pairs = 0, collections.Counter(), collections.Counter(), collections.Counter(), []
+busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 if KIND in ("times", "slower-busy") else 0)]
 try:
     with tempfile.TemporaryDirectory() as room:
         for n in range(TIMES):
-            bad, name = {"exact": exact, "planted": planted, "times": times, "slower": slower}[KIND](room, n)
+            bad, name = {"exact": exact, "planted": planted, "times": times, "slower": slower, "slower-busy": slower}[KIND](room, n)
             wrong += bad
             of[name] += bad
 finally:
@@ -105,4 +109,4 @@ finally:
 share, z = wrong / TIMES, 1.96
 middle = (share + z * z / (2 * TIMES)) / (1 + z * z / TIMES)
 half = z * (share * (1 - share) / TIMES + z * z / (4 * TIMES * TIMES)) ** 0.5 / (1 + z * z / TIMES)
-print(f"{KIND}: {TIMES} comparisons, {wrong} wrong: {100 * share:.1f} % ({100 * max(middle - half, 0):.1f} to {100 * (middle + half):.1f}) {dict(+of)}; times: {dict(verdicts)}, {first[True]} alarms of a first set were not confirmed")
+print(f"{KIND}: {TIMES} comparisons, {wrong} wrong: {100 * share:.1f} % ({100 * max(middle - half, 0):.1f} to {100 * (middle + half):.1f}) {dict(+of)}; times: {dict(verdicts)}, {first[True]} alarms of a first set were not confirmed; {sum(pairs) / max(len(pairs), 1):.0f} pairs on average")

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "compare/compare.h"
 #include "statistics/median.h"
+#include "statistics/signed_rank.h"
 #include "statistics/significance.h"
 
 enum { NEEDED_MOST = 10000 };
@@ -54,7 +55,7 @@ static void judge_exact(struct compare_event *e)
 	e->median[COMPARE_AFTER] = b;
 	e->change = b >= a ? (double)(b - a) : -(double)(a - b);
 	e->percent = a ? 100 * e->change / (double)a : b ? NAN : 0;
-	e->half_percent = e->p = NAN;
+	e->low_percent = e->high_percent = e->half_percent = e->p = NAN;
 	e->verdict = a == b ? COMPARE_SAME : b > a ? COMPARE_MORE : COMPARE_LESS;
 	e->small = a != b && fabs(e->percent) < e->allowed; /* not NAN: from 0 */
 }
@@ -149,9 +150,9 @@ static int middle(const struct compare_values *of, uint64_t *median, struct tare
 	return 0;
 }
 
-/* The numbers of one set of runs, and the verdict of this set alone. */
-static int judge_set(struct compare_event *e, const struct compare_values of[COMPARE_SIDES],
-		     struct tare_error *err)
+/* The numbers of one set of runs without pairs, and the verdict of this set alone. */
+static int judge_means(struct compare_event *e, const struct compare_values of[COMPARE_SIDES],
+		       struct tare_error *err)
 {
 	static const uint64_t none[2 * COMPARE_RUNS_MAX]; /* unknown start times */
 	double t = e->threshold / 100, before, half;
@@ -179,6 +180,8 @@ static int judge_set(struct compare_event *e, const struct compare_values of[COM
 	e->change = plain.change;
 	e->percent = before > 0 ? 100 * e->change / before : e->change > 0 ? NAN : 0;
 	e->half_percent = before > 0 && s.n[0] > 1 && s.n[1] > 1 ? 100 * half / before : NAN;
+	e->low_percent = e->percent - e->half_percent;
+	e->high_percent = e->percent + e->half_percent;
 	e->p = above.change > 0 ? above.p : below.change < 0 ? below.p : fmax(above.p, below.p);
 	e->needed = 0;
 	e->verdict = above.change > 0 && above.p <= COMPARE_LEVEL ? COMPARE_MORE
@@ -192,6 +195,93 @@ static int judge_set(struct compare_event *e, const struct compare_values of[COM
 					s.n[0]);
 	free(s.v);
 	return ret;
+}
+
+/* ---- by a test of pairs ---- */
+
+unsigned compare_first_look(unsigned runs, unsigned *looks)
+{
+	unsigned first = runs;
+
+	for (*looks = 1; first / 2 >= signed_rank_least(COMPARE_LEVEL / (*looks + 1)); ++*looks)
+		first /= 2;
+	return first;
+}
+
+static double percent_of(double log_ratio)
+{
+	return 100 * expm1(log_ratio);
+}
+
+static void judge_ratios(struct compare_event *e, const struct signed_rank *r)
+{
+	double t = e->threshold / 100, more = log1p(t), less = t < 1 ? log1p(-t) : -INFINITY, low,
+	       high, looks = e->looks ? e->looks : 1, p_more = signed_rank_p(r, more),
+	       p_less = signed_rank_p(r, less);
+
+	if (!signed_rank_interval(r, COMPARE_LEVEL / looks, &low, &high))
+		low = -INFINITY, high = INFINITY;
+	e->percent = percent_of(r->estimate);
+	e->change = e->percent / 100 * (double)e->median[COMPARE_BEFORE];
+	e->low_percent = e->high_percent = NAN;
+	if (isfinite(low)) {
+		e->low_percent = percent_of(low);
+		e->high_percent = percent_of(high);
+	}
+	e->half_percent = (e->high_percent - e->low_percent) / 2;
+	e->p = r->estimate > more ? p_more : r->estimate < less ? p_less : fmax(p_more, p_less);
+	e->p = fmin(1, e->p * looks);
+	e->verdict = low > more             ? COMPARE_MORE
+		: high < less               ? COMPARE_LESS
+		: low > less && high < more ? COMPARE_SAME
+					    : COMPARE_CANNOT_TELL;
+	e->needed = 0;
+	if (e->verdict == COMPARE_CANNOT_TELL)
+		e->needed = isfinite(low)
+			? runs_needed(e->half_percent, fabs(fabs(e->percent) - e->threshold), r->n)
+			: signed_rank_least(COMPARE_LEVEL);
+}
+
+static int judge_pairs(struct compare_event *e, const struct compare_values of[COMPARE_SIDES],
+		       struct tare_error *err)
+{
+	size_t n = of[0].n < of[1].n ? of[0].n : of[1].n;
+	double *ratio = calloc(n + 1, sizeof(*ratio));
+	struct signed_rank r = { 0 };
+	int ret = ratio ? 0 : tare_fail_nomem(err);
+
+	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++) {
+		ret = middle(&of[side], &e->median[side], err);
+		e->mean[side] = 0;
+		for (size_t i = 0; i < n; i++)
+			e->mean[side] += (double)of[side].value[i] / (double)n;
+	}
+	for (size_t i = 0; ret == 0 && i < n; i++)
+		ratio[i] = log((double)of[COMPARE_AFTER].value[i]) -
+			log((double)of[COMPARE_BEFORE].value[i]);
+	if (ret == 0 && !signed_rank_of(&r, ratio, n))
+		ret = tare_fail_nomem(err);
+	if (ret == 0)
+		judge_ratios(e, &r);
+	signed_rank_free(&r);
+	free(ratio);
+	return ret;
+}
+
+static bool has_ratios(const struct compare_values of[COMPARE_SIDES])
+{
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		for (size_t i = 0; i < of[side].n; i++)
+			if (!of[side].value[i])
+				return false;
+	return of[0].n && of[1].n;
+}
+
+static int judge_set(struct compare_event *e, const struct compare_values of[COMPARE_SIDES],
+		     struct tare_error *err)
+{
+	e->by_pairs = e->paired && has_ratios(of);
+	return (e->by_pairs ? judge_pairs : judge_means)(e, of, err);
 }
 
 static int judge_noisy(struct compare_event *e, struct tare_error *err)
@@ -216,7 +306,7 @@ int compare_judge(struct compare_event *e, struct tare_error *err)
 	e->varies[0] = e->exact && !all_equal(&e->of[0]);
 	e->varies[1] = e->exact && !all_equal(&e->of[1]);
 	e->by_equality = e->exact && !e->varies[0] && !e->varies[1];
-	e->small = false;
+	e->small = e->by_pairs = false;
 	if (!e->by_equality)
 		return judge_noisy(e, err);
 	judge_exact(e);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events of two sides, before and after a change: which of them changed. Exact events that repeat
- * are compared by ==, others by a test at a stated level, against the smallest change that matters.
+ * are compared by ==, others by a test at a stated level, against the smallest change that matters:
+ * pairs of neighbouring runs by their ratios, runs that are not paired by their means.
  */
 #ifndef COMPARE_COMPARE_H
 #define COMPARE_COMPARE_H
@@ -20,10 +21,10 @@ enum compare_verdict {
 	COMPARE_MORE,
 };
 
-/* false alarms of one event in one set of runs: an alarm needs two sets */
+/* false alarms of one event in one set of runs, over all looks: an alarm needs two sets */
 #define COMPARE_LEVEL 0.01
 /* the usual smallest changes that matter, in percent: of times; of counts that vary */
-#define COMPARE_THRESHOLD_TIME  2.0
+#define COMPARE_THRESHOLD_TIME  1.0
 #define COMPARE_THRESHOLD_COUNT 0.1
 
 enum { COMPARE_RUNS_MAX = 1000 };
@@ -34,10 +35,16 @@ struct compare_values {
 };
 
 struct compare_event {
-	char *name;       /* owned */
-	bool time;        /* in ns */
-	bool exact;       /* every run of both sides was counted exactly */
-	bool in_blocks;   /* not interleaved: a drift of the machine can look like a change */
+	char *name;     /* owned */
+	bool time;      /* in ns */
+	bool exact;     /* every run of both sides was counted exactly */
+	bool in_blocks; /* not interleaved: a drift of the machine can look like a change */
+	/*
+	 * Run i before and run i after are neighbours, in random order, so a drift of the machine
+	 * is as likely to be for one side as for the other.
+	 */
+	bool paired;
+	unsigned looks;   /* at most so many times is a set judged while it grows; 0: once */
 	double threshold; /* the smallest change that matters, in percent; by a test */
 	double allowed;   /* the same for exact counts that repeat; 0: any change matters */
 	struct compare_values of[COMPARE_SIDES];
@@ -45,6 +52,7 @@ struct compare_event {
 
 	/* The results. */
 	bool by_equality; /* exact, and each side repeats */
+	bool by_pairs;    /* paired, and without runs of 0, which have no ratio */
 	/* exact, but the runs of a side differ (enum compare_side) */
 	bool varies[COMPARE_SIDES];
 	enum compare_verdict verdict;
@@ -53,10 +61,13 @@ struct compare_event {
 	bool unconfirmed;
 	uint64_t median[COMPARE_SIDES]; /* of the runs that decided */
 	double mean[COMPARE_SIDES];     /* likewise */
-	double change;                  /* after minus before; of the means unless by_equality */
-	double percent;                 /* of before; NAN if that is 0 */
-	double half_percent; /* half of the interval at the level, in percent; NAN: none */
-	double p;      /* two-sided, that the change is no larger than the threshold; NAN: none */
+	double change; /* after minus before: by a test of the means; by_pairs: from percent */
+	/* of before; NAN if that is 0. by_pairs: the Hodges-Lehmann estimate of the ratios */
+	double percent;
+	double low_percent, high_percent; /* the interval at the level; NAN: none */
+	double half_percent;              /* half of its width */
+	/* two-sided, that the change is no larger than the threshold; for all looks; NAN: none */
+	double p;
 	size_t needed; /* runs per side that would decide, estimated; 0: unknown */
 };
 
@@ -64,6 +75,12 @@ struct compare_event {
 bool compare_to_confirm(const struct compare_event *e);
 /* Fill in the results. May be called again after runs were added. */
 int compare_judge(struct compare_event *e, struct tare_error *err);
+/*
+ * The fewest pairs that can have a verdict, if sets of up to `runs` are judged whenever they have
+ * doubled, down from `runs`; *looks: how often that is at most. Each look has an equal share of the
+ * level (Bonferroni), so the level is kept however often and whenever the set is judged.
+ */
+unsigned compare_first_look(unsigned runs, unsigned *looks);
 int compare_add(struct compare_values *to, uint64_t value, struct tare_error *err);
 void compare_event_free(struct compare_event *e);
 

@@ -34,7 +34,7 @@ static void json_event(struct json *j, const struct compare_event *e)
 	json_string(j, "event", e->name);
 	json_string(j, "unit", e->time ? "ns" : "");
 	json_string(j, "verdict", verdict_names[e->verdict]);
-	json_string(j, "compared", e->by_equality ? "equality" : "test");
+	json_string(j, "compared", e->by_equality ? "equality" : e->by_pairs ? "pairs" : "test");
 	for (int side = 0; side < COMPARE_SIDES; side++) {
 		json_object(j, compare_side_name(side));
 		json_uint(j, "median", e->median[side]);
@@ -46,6 +46,8 @@ static void json_event(struct json *j, const struct compare_event *e)
 	}
 	json_real(j, "change", e->change);
 	json_real(j, "percent", e->percent);
+	json_real(j, "low_percent", e->low_percent);
+	json_real(j, "high_percent", e->high_percent);
 	json_real(j, "half_percent", e->half_percent);
 	json_real(j, "p", e->p);
 	json_real(j, "threshold_percent", e->by_equality ? e->allowed : e->threshold);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/signal_name.h"
 #include "compare/compare_run.h"
 #include "launch/environment.h"
@@ -24,6 +26,7 @@ struct job {
 	unsigned expected; /* number of runs */
 	struct repeat_run_result last[COMPARE_SIDES];
 	bool any[COMPARE_SIDES], output_varies;
+	bool confirm[COMPARE_EVENTS_MAX]; /* needs a second set */
 	struct tare_error *err;
 };
 
@@ -114,25 +117,37 @@ static int run_one(struct job *j, enum compare_side side, enum kind kind,
 
 /* ---- sets of runs ---- */
 
+/* The events that a run measures: [*from, *to). */
+static void measured(const struct job *j, enum kind kind, size_t *from, size_t *to)
+{
+	*from = kind == COUNTS ? 0 : j->events;
+	/* under the engine, times include its overhead */
+	*to = kind == COUNTS && j->exact ? j->events : j->out->n;
+}
+
 static int keep(struct job *j, enum compare_side side, enum kind kind, bool again,
 		const struct repeat_run_result *r)
 {
-	struct compare_event *e = j->out->event;
+	size_t from, to;
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && kind == COUNTS && i < j->events; i++) {
-		e[i].exact &= r->quality[i] == TARE_EXACT;
-		ret = compare_add(again ? &e[i].again[side] : &e[i].of[side], r->count[i], j->err);
+	measured(j, kind, &from, &to);
+	for (size_t i = from; ret == 0 && i < to; i++) {
+		struct compare_event *e = &j->out->event[i];
+
+		if (i < j->events)
+			e->exact &= r->quality[i] == TARE_EXACT;
+		if (!again || j->confirm[i])
+			ret = compare_add(again ? &e->again[side] : &e->of[side],
+					  i < j->events            ? r->count[i]
+						  : i == j->events ? r->cpu_ns
+								   : r->wall_ns,
+					  j->err);
 	}
-	if (kind == COUNTS && j->exact) /* times include engine overhead */
-		return ret;
-	for (size_t i = j->events; ret == 0 && i < j->out->n; i++)
-		ret = compare_add(again ? &e[i].again[side] : &e[i].of[side],
-				  i == j->events ? r->cpu_ns : r->wall_ns, j->err);
 	return ret;
 }
 
-/* Of each side, in the order A B B A: a steady drift of the machine affects both equally. */
+/* Of each side, in the order A B B A. */
 static int run_turns(struct job *j, unsigned runs, enum kind kind, bool again)
 {
 	struct repeat_run_result r;
@@ -144,6 +159,77 @@ static int run_turns(struct job *j, unsigned runs, enum kind kind, bool again)
 		ret = run_one(j, side, kind, &r);
 		if (ret == 0)
 			ret = keep(j, side, kind, again, &r);
+	}
+	return ret;
+}
+
+static enum compare_side random_side(void)
+{
+	unsigned char byte = 0;
+
+	return getrandom(&byte, 1, 0) == 1 && byte & 1 ? COMPARE_AFTER : COMPARE_BEFORE;
+}
+
+/*
+ * The order is random, so that without a change each sign of a difference has probability 1/2,
+ * whatever the machine does meanwhile. The test of the pairs needs nothing else.
+ */
+static int run_pair(struct job *j, enum kind kind, bool again)
+{
+	enum compare_side side = random_side();
+	struct repeat_run_result r;
+	int ret = 0;
+
+	for (int i = 0; ret == 0 && i < COMPARE_SIDES; i++, side = !side) {
+		ret = run_one(j, side, kind, &r);
+		if (ret == 0)
+			ret = keep(j, side, kind, again, &r);
+	}
+	return ret;
+}
+
+/*
+ * Have the pairs so far decided enough? An increase is the outcome of the whole comparison. An
+ * event without a verdict needs more runs unless the second set contradicts the first.
+ */
+static bool decided(const struct job *j, size_t from, size_t to, bool again)
+{
+	bool open = false;
+
+	for (size_t i = from; i < to; i++) {
+		const struct compare_event *e = &j->out->event[i];
+
+		if (again && !j->confirm[i])
+			continue;
+		if (e->verdict == COMPARE_MORE)
+			return true;
+		open |= e->verdict == COMPARE_CANNOT_TELL && e->needed;
+	}
+	return !open;
+}
+
+/* Up to plan->runs pairs, judged whenever their number has doubled. */
+static int run_pairs(struct job *j, enum kind kind, bool again)
+{
+	const struct compare_plan *p = j->plan;
+	uint64_t begin = clock_now_ns();
+	unsigned looks, made = 0;
+	size_t from, to;
+	int ret = 0;
+
+	measured(j, kind, &from, &to);
+	compare_first_look(p->runs, &looks);
+	while (ret == 0 && looks-- > 0) {
+		j->expected = j->out->runs + COMPARE_SIDES * ((p->runs >> looks) - made);
+		for (; ret == 0 && made < p->runs >> looks; made++)
+			ret = run_pair(j, kind, again);
+		for (size_t i = from; ret == 0 && i < to; i++)
+			ret = compare_judge(&j->out->event[i], j->err);
+		if (ret == 0 && decided(j, from, to, again))
+			break;
+		/* the next look doubles the time */
+		if (p->budget_ns && clock_now_ns() - begin > p->budget_ns / 2)
+			break;
 	}
 	return ret;
 }
@@ -240,28 +326,28 @@ static int count_exactly(struct job *j)
 	return ret;
 }
 
-static bool to_confirm(const struct job *j, size_t from, size_t to)
+static bool to_confirm(struct job *j, size_t from, size_t to)
 {
+	bool any = false;
+
 	for (size_t i = from; i < to; i++)
-		if (compare_to_confirm(&j->out->event[i]))
-			return true;
-	return false;
+		any |= j->confirm[i] = compare_to_confirm(&j->out->event[i]);
+	return any;
 }
 
 /* Changes of other events must show in a second set of runs, too. */
 static int confirm(struct job *j)
 {
 	bool counts = to_confirm(j, 0, j->events), times = to_confirm(j, j->events, j->out->n);
-	unsigned runs = j->exact && counts ? VARYING_RUNS : j->plan->runs;
 	int ret = 0;
 
-	if (!j->exact && (counts || times))
-		counts = true, times = false; /* both are of the same runs */
-	j->expected = j->out->runs + COMPARE_SIDES * (counts * runs + times * j->plan->runs);
+	j->expected = j->out->runs + COMPARE_SIDES * VARYING_RUNS;
+	if (!j->exact && (counts || times)) /* both are of the same runs */
+		return run_pairs(j, COUNTS, true);
 	if (counts)
-		ret = run_turns(j, runs, COUNTS, true);
+		ret = run_turns(j, VARYING_RUNS, COUNTS, true);
 	if (ret == 0 && times)
-		ret = run_turns(j, j->plan->runs, TIMES, true);
+		ret = run_pairs(j, TIMES, true);
 	return ret;
 }
 
@@ -276,11 +362,13 @@ static int name_event(struct job *j, const char *name, bool exact, bool time)
 		.name = strdup(name),
 		.exact = exact,
 		.time = time,
+		.paired = !exact,
 		.threshold = p->threshold >= 0 ? p->threshold
 			: time                 ? COMPARE_THRESHOLD_TIME
 					       : COMPARE_THRESHOLD_COUNT,
 		.allowed = p->threshold >= 0 ? p->threshold : 0,
 	};
+	compare_first_look(p->runs, &e->looks);
 	return e->name ? 0 : tare_fail_nomem(j->err);
 }
 
@@ -331,14 +419,14 @@ int compare_measure(struct compare_measured *out, const struct compare_plan *pla
 	ret = prepare(&j);
 	if (ret == 0 && !j.exact && !plan->runs) {
 		tare_fail(err, EINVAL, "-r 0: without the exact engine nothing would be measured");
-		tare_hint(err, "-r 5, or --engine exact");
+		tare_hint(err, "-r 8, or --engine exact");
 		ret = -EINVAL;
 	}
-	j.expected = COMPARE_SIDES * (plan->runs + (j.exact ? EXACT_RUNS : 0));
+	j.expected = COMPARE_SIDES * EXACT_RUNS;
 	if (ret == 0 && j.exact)
 		ret = count_exactly(&j);
 	if (ret == 0 && plan->runs)
-		ret = run_turns(&j, plan->runs, j.exact ? TIMES : COUNTS, false);
+		ret = run_pairs(&j, j.exact ? TIMES : COUNTS, false);
 	if (ret == 0)
 		ret = judge(&j);
 	if (ret == 0)

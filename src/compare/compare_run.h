@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Measures two commands for a comparison: exact counts in two runs of each (four if the sides
- * differ), other events and times interleaved (A B B A), and again if they show a change.
+ * differ), other events and times in pairs of runs in random order until the pairs decide, and
+ * again if they show a change.
  */
 #ifndef COMPARE_COMPARE_RUN_H
 #define COMPARE_COMPARE_RUN_H
@@ -21,7 +22,8 @@ struct compare_plan {
 	enum engine_wish engine;
 	/* the items fixed in runs under the exact engine; failures are noted there */
 	struct determinism *fixed;
-	unsigned runs;              /* of each side, for events that are not exact; 0: no times */
+	unsigned runs;              /* most pairs, for events that are not exact; 0: no times */
+	uint64_t budget_ns;         /* no further pairs when a set would take longer; 0: no limit */
 	double threshold;           /* percent; negative: the usual one of each event */
 	bool allow_failure;         /* a command may fail, if both sides fail the same way */
 	uint64_t timeout_ns;        /* of one run; 0: none */

@@ -92,7 +92,8 @@ void compare_put_percent(struct text *out, const struct style *style, const stru
 void compare_put_value(struct text *out, const struct style *style, const struct compare_event *e,
 		       enum compare_side side)
 {
-	uint64_t value = e->by_equality ? e->median[side] : (uint64_t)(e->mean[side] + 0.5);
+	bool middle = e->by_equality || e->by_pairs;
+	uint64_t value = middle ? e->median[side] : (uint64_t)(e->mean[side] + 0.5);
 
 	if (e->time)
 		put_time(out, style, value);
@@ -247,6 +248,10 @@ static void explain_event(struct compare_shown *s, const struct compare_event *e
 	if (e->unconfirmed)
 		compare_note(s, "%s: the first set of runs showed a change, the second did not",
 			     e->name);
+	else if (e->by_pairs && !isfinite(e->half_percent))
+		compare_note(s,
+			     "%s: the test of pairs needs at least %zu runs of each side (-r %zu)",
+			     e->name, e->needed, e->needed);
 	else if (e->of[0].n < 2 || e->of[1].n < 2)
 		compare_note(s, "%s: one run of a side does not show its noise", e->name);
 	else if (e->needed > COMPARE_RUNS_MAX)
@@ -255,8 +260,8 @@ static void explain_event(struct compare_shown *s, const struct compare_event *e
 	else if (e->needed)
 		compare_note(
 			s,
-			"%s: about %zu runs of each side would show whether the change exceeds %g %%",
-			e->name, e->needed, e->threshold);
+			"%s: about %zu runs of each side%s would show whether the change exceeds %g %%",
+			e->name, e->needed, e->by_pairs ? " (-r)" : "", e->threshold);
 }
 
 void compare_explain(struct compare_shown *s, const struct compare_measured *m)
@@ -298,6 +303,10 @@ static void put_basis(struct text *out, const struct compare_event *e)
 
 	if (e->by_equality)
 		text_add(out, "exact");
+	else if (e->by_pairs && e->again[0].n)
+		text_add(out, "%zu pairs, then %zu", e->of[0].n, e->again[0].n);
+	else if (e->by_pairs)
+		text_add(out, "%zu pair%s", e->of[0].n, e->of[0].n == 1 ? "" : "s");
 	else if (v[0].n == v[1].n)
 		text_add(out, "%zu run%s each%s", v[0].n, v[0].n == 1 ? "" : "s",
 			 e->again[0].n ? ", twice" : "");
@@ -466,9 +475,13 @@ static void put_test(struct text *out, const struct compare_shown *s, const stru
 		if (e->by_equality)
 			continue;
 		text_add(&line,
-			 "%s: interleaved runs; a change counts if it exceeds %g %% at a level of "
-			 "%g %%, in two sets of runs",
-			 words_of(e), e->threshold, 100 * COMPARE_LEVEL);
+			 "%s: %s; a change counts if it exceeds %g %% at a level of %g %%, in two "
+			 "sets of runs",
+			 words_of(e),
+			 e->by_pairs            ? "pairs of neighbouring runs in random order"
+				 : e->in_blocks ? "runs that were not interleaved"
+						: "interleaved runs",
+			 e->threshold, 100 * COMPARE_LEVEL);
 		put_escaped(out, style, INK_FAINT, line.s ? line.s : "");
 		text_free(&line);
 		break;

@@ -146,11 +146,24 @@ def the_lines_of_the_function():
 
 @test
 def the_same_program():
-    d = document("--", BEFORE, ":::", BEFORE)
+    d = document("-r", "8", "--", BEFORE, ":::", BEFORE)
     equal((d["events"][0]["verdict"], d["events"][0]["change"], d["cause"]), ("same", 0, None), "exact")
     equal([e["event"] for e in d["events"]], ["instructions:u", "cpu-time", "wall"], "events")
-    equal([len(e["before"]["runs"]) for e in d["events"]], [2, 5, 5], "runs")
+    equal([len(e["before"]["runs"]) for e in d["events"]], [2, 8, 8], "runs")
+    equal([e["compared"] for e in d["events"]], ["equality", "pairs", "pairs"], "tests")
+    for e in d["events"][1:]:
+        ratios = sorted(b / a for a, b in zip(e["before"]["runs"], e["after"]["runs"]))
+        equal([round(e[key], 6) for key in ("low_percent", "high_percent")], [round(100 * (r - 1), 6) for r in (ratios[0], ratios[-1])],
+              "with eight pairs at a level of 1 %, the interval is from the smallest to the largest ratio")
+        true(e["low_percent"] <= e["percent"] <= e["high_percent"], e)
     true(compare("-r", "0", "--", BEFORE, ":::", BEFORE).stdout.startswith("same: "), "text")
+
+
+@test
+def too_few_pairs():
+    d = document("-r", "5", "--", BEFORE, ":::", BEFORE)
+    equal([(e["verdict"], e["low_percent"], e["runs_needed"]) for e in d["events"][1:]], [("cannot tell", None, 8)] * 2, "no interval")
+    equal([n for n in d["notes"] if "at least" in n], [f"{name}: the test of pairs needs at least 8 runs of each side (-r 8)" for name in ("cpu-time", "wall")], "notes")
 
 
 @test
@@ -180,16 +193,26 @@ def the_first_run_creates_a_file():
 
 @test
 def slower_times_are_confirmed():
-    """By a second set of runs, unless a busy machine keeps the two sets from being far apart."""
-    d = document("-r", "4", "--threshold", "50", "--", "sleep", "0.0", ":::", "sleep", "0.5", status=None)
+    """By a second set of pairs, unless a busy machine makes the shorter command as long as the other."""
+    d = document("-r", "8", "--threshold", "50", "--", "sleep", "0.0", ":::", "sleep", "0.3", status=None)
     wall = [e for e in d["events"] if e["event"] == "wall"][0]
-    for key in ("runs", "second_runs"):
-        a, b = wall["before"][key], wall["after"][key]
-        if min(b, default=0) - max(a, default=0) < 4 * (max(a, default=0) - min(a, default=0) + max(b, default=0) - min(b, default=0)):
-            true(wall["verdict"] != "same", wall)
-            return
-    equal((wall["verdict"], d["verdict"], len(a), len(b)), ("more", "slower", 4, 4), "confirmed")
-    true(" % more wall time" in d["headline"], d["headline"])
+    sets = [list(zip(wall["before"][key], wall["after"][key])) for key in ("runs", "second_runs")]
+    if any(b <= 1.5 * a for of in sets for a, b in of):
+        true(wall["verdict"] != "same", wall)
+        return
+    equal((wall["verdict"], d["verdict"], [len(of) for of in sets]), ("more", "slower", [8, 8]), "confirmed")
+    true(" % more wall time" in d["headline"] and wall["low_percent"] > 50, d["headline"])
+
+
+@test
+def pairs_end_early_when_they_decide():
+    """Ten pairs of up to twenty, twice. One pair that a busy machine delayed cannot prevent it: the others have ratios above 10."""
+    d = document("-r", "20", "--threshold", "50", "--", "true", ":::", "sleep", "0.3", status=None)
+    wall = [e for e in d["events"] if e["event"] == "wall"][0]
+    first = [b / a for a, b in zip(wall["before"]["runs"], wall["after"]["runs"])]
+    if min(first[:10]) <= 1.5:
+        return
+    equal((len(first), len(wall["before"]["second_runs"]) in (10, 20)), (10, True), "runs")
 
 
 @test

@@ -15,14 +15,14 @@ function facts(doc) {
 }
 
 function events(doc) {
-  const shown = (e, side) => (e.compared === "equality" ? e[side].median : Math.round(e[side].mean));
+  const shown = (e, side) => (e.compared !== "test" ? e[side].median : Math.round(e[side].mean));
   const mean = (side, title) => ({ title, number: true, value: (e) => toNumber(shown(e, side)), show: (e) => h("span", { title: [...e[side].runs, ...e[side].second_runs].map((v) => full(v, e.unit)).join(", ") }, plain(shown(e, side), e.unit)) });
   return section("Events", `Exact counts are compared by equality, others by a test at a level of ${doc.conditions.level_percent} %.`, table([
     { title: "Event", wide: true, value: (e) => e.event, show: (e) => h("b", {}, e.event) },
     mean("before", "Before"), mean("after", "After"),
     { title: "Change", about: "± half of its interval at the level", number: true, value: (e) => e.percent, show: percentOf },
     { title: "Verdict", value: (e) => verdicts[e.verdict], show: (e) => h(e.verdict === "more" && !e.below_threshold ? "b" : "span", {}, `${verdicts[e.verdict]}${e.below_threshold ? ", below the threshold" : ""}`) },
-    { title: "Compared", value: (e) => (e.compared === "equality" ? "exact, by equality" : `${e.before.runs.length} + ${e.after.runs.length} runs${e.before.second_runs.length ? ", twice" : ""}`) },
+    { title: "Compared", value: (e) => (e.compared === "equality" ? "exact, by equality" : e.compared === "pairs" ? `${e.before.runs.length} pairs${e.before.second_runs.length ? `, then ${e.before.second_runs.length}` : ""}` : `${e.before.runs.length} + ${e.after.runs.length} runs${e.before.second_runs.length ? ", twice" : ""}`) },
   ], doc.events, { caption: "Events" }));
 }
 

@@ -24,7 +24,9 @@
 #include "output/temp_cleanup.h"
 #include "profile/report/call_tree_json.h"
 
-enum { RUNS_USUAL = 5 };
+/* pairs of runs; fewer if a set would take longer than the usual time */
+enum { RUNS_USUAL = 400 };
+#define BUDGET_USUAL_NS 20000000000u
 
 /* --format, after text and json; there is no CSV */
 enum { FORMAT_MARKDOWN = FORMAT_JSON + 1, FORMAT_JUNIT };
@@ -36,7 +38,7 @@ struct compare_options {
 	enum engine_wish engine;
 	unsigned runs;
 	double threshold;
-	bool threshold_given, allow_failure, no_cause;
+	bool runs_given, threshold_given, allow_failure, no_cause;
 	uint64_t timeout_ns;
 	const char *rev, *build;
 	size_t limit;
@@ -45,15 +47,16 @@ struct compare_options {
 #define OPTIONS struct compare_options
 
 static const struct option_row compare_opts[] = {
-	{ 'r', "repeat", "N", "runs of each side for times and other noisy events (5; 0: none)",
-	  NUMBER(runs, 0, COMPARE_RUNS_MAX) },
+	{ 'r', "repeat", "N",
+	  "most runs of each side for times and other noisy events (400, or 20 s; 0: none)",
+	  NUMBER(runs, 0, COMPARE_RUNS_MAX), GIVEN(runs_given) },
 	EVENT_ROW(events, "events to compare (instructions)"),
 	{ 0, "rev", "A..B", "two revisions of this git repository, in worktrees; A alone: to HEAD",
 	  TEXT(rev, "revision") },
 	{ 0, "build", "COMMAND", "with --rev: shell command that builds each of them",
 	  TEXT(build, "command") },
 	{ 0, "threshold", "PERCENT",
-	  "smallest change that matters (exact counts 0, other counts 0.1, times 2)",
+	  "smallest change that matters (exact counts 0, other counts 0.1, times 1)",
 	  PERCENT(threshold, 1000), GIVEN(threshold_given) },
 	{ 0, "engine", "ENGINE", "auto (default), perf or exact for counting",
 	  WORD(engine, "engine", "auto", "perf", "exact") },
@@ -176,6 +179,7 @@ static int measure(struct job *j)
 	j->plan.engine = o->engine;
 	j->plan.fixed = &j->o->fixed;
 	j->plan.runs = o->runs;
+	j->plan.budget_ns = o->runs_given ? 0 : BUDGET_USUAL_NS;
 	j->plan.threshold = o->threshold_given ? o->threshold : -1;
 	j->plan.allow_failure = o->allow_failure;
 	j->plan.timeout_ns = o->timeout_ns;
