@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include "base/file.h"
+#include "scan/finding.h"
 #include "scan/scan_file.h"
 #include "tap.h"
 
@@ -94,6 +96,12 @@ static const struct {
 	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\nlive 0x1 0x2 1 2 3 4\nend\n",
 	  "it:9: fewer counts than pieces of work" },
 	{ __LINE__,
+	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\nlive 0x1 0x2 -9223372036854775808 1 1 1 1 / 0 0 0 0 0\nend\n",
+	  "it:9: fewer counts than pieces of work" },
+	{ __LINE__,
+	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\nlive 0x1 0x2 1152921504606846977 1 1 1 1 / 0 0 0 0 0\nend\n",
+	  "it:9: fewer counts than pieces of work" },
+	{ __LINE__,
 	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\ndead 0x1 0x0\n",
 	  "it:10: it is truncated" },
 };
@@ -109,6 +117,34 @@ TEST(damage_is_told_with_its_line)
 			 "row at line %d", bad[i].line);
 		CHECK(!strcmp(err.what, bad[i].what), "row at line %d: %s", bad[i].line, err.what);
 	}
+}
+
+/*
+ * The largest count for one turn predicts more than 2^63 for a billion turns. Differences from that
+ * must not overflow, which the undefined-behaviour sanitizer checks.
+ */
+TEST(counts_at_the_limit_are_explained)
+{
+	struct text t = { 0 };
+	struct scan s = { .cpu = "" };
+	struct scan_finding found;
+	struct tare_error err = TARE_ERROR_INIT;
+	bool kernel;
+
+	text_add(&t,
+		 "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\n"
+		 "rows 1:1 1:2 0:1 1:1000000000\nlive 0x1 0x2");
+	for (int i = 0; i < SCAN_ROUNDS; i++)
+		text_add(&t, " 0 %" PRId64 " 0 %" PRId64, SCAN_COUNT_MOST, SCAN_COUNT_MOST);
+	text_add(&t, " /");
+	for (int i = 0; i < 4 * SCAN_ROUNDS; i++)
+		text_add(&t, " 0");
+	text_add(&t, "\nend\n");
+	CHECK_EQ(scan_file_parse(t.s, "it", &s, &kernel, &err), 0, "%s", err.what);
+	CHECK_EQ(scan_explain(&s, NULL, 0, &found, &err), 0, "%s", err.what);
+	CHECK(found.meaning != SCAN_CONSTANT && found.sure != SCAN_CERTAIN, "no such event");
+	text_free(&t);
+	scan_free(&s);
 }
 
 TEST(a_file_is_replaced_whole)

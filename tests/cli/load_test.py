@@ -85,4 +85,24 @@ def every_record_is_there_or_reported_lost():
             true("none lost" in r.stderr, "no loss is reported")
 
 
+def own_instructions(*storm):
+    """The instructions that tare itself executes for a row per thread."""
+    inner = (TARE, "stat", "--engine", "exact", "-e", "instructions:u,cycles:u", "--per-thread", "-o", "rows", "--", PROGRAM, *map(str, storm))
+    run(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "-x,", "-o", "own", "--", *inner)
+    rows, own = (Path(ROOM.name, name).read_text() for name in ("rows", "own"))
+    true(rows.count("thread_storm") >= max(storm), rows[-500:])
+    return int(own.splitlines()[-1].split(",")[0])
+
+
+@test
+def rows_of_threads_take_linear_time():
+    """Four times the threads: four times the instructions, not sixteen times."""
+    if subprocess.run([TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true"], capture_output=True).returncode:
+        skip("needs the exact engine")
+    for few, many in (((2000,), (8000,)), ((1, 750, 1), (1, 3000, 1))):
+        a, b = own_instructions(*few), own_instructions(*many)
+        print(f"# {few}: {a:,}; {many}: {b:,}; ratio {b / a:.2f}")
+        true(b < 4.4 * a, f"{few}: {a:,} instructions, {many}: {b:,}")
+
+
 main()

@@ -647,6 +647,51 @@ def what_cannot_be():
         true(r.returncode == 0 and ("has its own malloc" in r.stderr) == says, r.stderr)
 
 
+# Loads the recorder itself: the dynamic linker ignores LD_PRELOAD of a setuid program.
+LOADER = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+int main(int argc, char **argv)
+{
+	if (argc < 2 || !dlopen(argv[1], RTLD_NOW)) {
+		fprintf(stderr, "%s\n", dlerror());
+		return 1;
+	}
+	printf("%lu\n", getauxval(AT_SECURE));
+	return 0;
+}
+"""
+
+
+@test
+def setuid_programs_write_no_file():
+    """A setuid program has the rights of another user; its caller sets TARE_ALLOC."""
+    if os.geteuid() or not shutil.which("setpriv"):
+        skip("needs root, and setpriv")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        loader, file = Path(folder, "loader"), Path(folder, "x.alloc")
+        recorder = shutil.copy(sys.argv[3], folder)
+        subprocess.run([CC, "-x", "c", "-", "-o", loader, "-ldl"], input=LOADER, text=True, check=True)
+        empty = struct.pack("=8sIIQQ", b"TAREBLKS", 3, 65536, 0, 0).ljust(4096, b"\0")
+
+        def written(mode):
+            os.chmod(loader, mode)
+            file.write_bytes(empty)
+            os.chmod(file, 0o666)
+            r = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", loader, recorder], capture_output=True, text=True,
+                               env={**ENV, "TARE_ALLOC": str(file)})
+            equal(r.returncode, 0, r.stderr)
+            return int(r.stdout), file.read_bytes() != empty
+
+        equal(written(0o755), (0, True), "an ordinary program")
+        secure, changed = written(0o4755)
+        if not secure:
+            skip("setuid programs gain no rights here")
+        true(not changed, "the file that TARE_ALLOC names is unchanged")
+
+
 if not os.path.exists(sys.argv[3]):
     print("1..0 # SKIP this build has no libtare-alloc.so")
     sys.exit(0)
