@@ -765,6 +765,92 @@ int main() { json::S s{1}; int x = 1; long q = s; json::tm(1); json::da(x); json
     true("json::" not in words("t.tare")[0] and "json_not(int)" in words("t.tare")[0], words("t.tare")[0])
 
 
+COUNTERS = """
+from tare.counters import Error, Group, Reading, exact_counts
+import errno, os, threading
+def raises(what, function, *words, **more):
+    try:
+        function(*words, **more)
+    except what as e:
+        return e
+    raise AssertionError(f"no {what}")
+work = lambda: sum(i * i for i in range(50_000))
+e = raises(Error, Group, "nonsense")
+assert e.errno == errno.ENOENT and "nonsense" in str(e), e
+raises(ValueError, Group, "task-clock", cpu=0, inherit=True)
+group = Group("task-clock,page-faults:u")
+assert group.names == ["task-clock", "page-faults:u"]
+assert all(r.value in (None, 0) for r in group.read()), group.read()
+with group:
+    work()
+    pages = bytearray(400 << 12)
+    for at in range(0, len(pages), 4096):
+        pages[at] = 1
+first = clock, faults = group.read()
+assert clock.value > 10_000 and clock.unit == "ns" and clock.quality == "counted" and clock.running_ns == clock.enabled_ns, clock
+assert 400 <= faults.value < 2000 and group.count(1) == faults.value, faults
+work()
+assert group.read() == first, "it is stopped"
+raises(IndexError, group.count, 2)
+thread = Group("task-clock", inherit=True)
+with thread:
+    t = threading.Thread(target=work)
+    t.start()
+    t.join()
+assert thread.read()[0].value > 10_000
+if os.fork() == 0:
+    e = raises(Error, group.read)
+    os._exit(0 if "child" in str(e) else 1)
+assert os.wait()[1] == 0, "in a child"
+group.close()
+group.close()
+raises(ValueError, group.read)
+if os.environ.get("EXACT"):
+    def span():
+        before = exact_counts()
+        work()
+        after = exact_counts()
+        return {k: after[k] - before[k] for k in before}
+    spans = [span() for _ in range(6)]
+    assert list(spans[0])[0] == "instructions" and spans[-1]["instructions"] > 500_000, spans
+    assert len(spans[0]) == int(os.environ["EXACT"]), spans[0]
+    counts = [s["instructions"] for s in spans]  # the interpreter's allocator has its own state
+    assert max(counts) - min(counts) < min(counts) / 100, counts
+else:
+    assert raises(Error, exact_counts).errno == errno.ENOTSUP
+print("counted")
+"""
+
+
+@of_each_module
+def python_counters():
+    program = Path(ROOM.name, "counters.py")
+    program.write_text(COUNTERS)
+    env = {k: v for k, v in ENV.items() if k != "TARE_LIBRARY"}
+    equal(sh(sys.executable, str(program)).stdout, "counted\n", "natively")
+    r = sh(TARE, "stat", "--engine", "exact", "-e", "exact/loads/", "-o", os.devnull, "--", sys.executable, str(program),
+           env={**ENV, "EXACT": "18", "PYTHONHASHSEED": "0"}, status=None)
+    if "exact engine" in r.stderr and r.returncode == 125:
+        skip("no exact engine here")
+    equal((r.returncode, r.stdout), (0, "counted\n"), r.stderr)
+    without = sh(sys.executable, "-c", "from tare.counters import Group\ntry: Group('task-clock')\nexcept OSError as e: print(e.errno, e)",
+                 env={**env, "LD_LIBRARY_PATH": ROOM.name})
+    true(without.stdout.startswith("2 ") or not without.stdout, f"without libtare: {without.stdout}")
+
+
+@test
+def python_by_pip():
+    copy, target = Path(ROOM.name, "source"), Path(ROOM.name, "site")
+    if subprocess.run([sys.executable, "-c", "import setuptools, pip, wheel; exit(int(setuptools.__version__.split('.')[0]) < 61)"], capture_output=True).returncode:
+        skip("needs pip, wheel, and setuptools 61 or later")
+    shutil.copytree(f"{TOP}/bindings/python", copy)
+    sh(sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-build-isolation", "--no-deps", "--disable-pip-version-check", "--root-user-action=ignore",
+       "--target", str(target), str(copy))
+    r = sh(sys.executable, "-c", "import tare, tare.counters; print(tare.__file__, tare.counters.Group('task-clock').names)", env={**ENV, "PYTHONPATH": str(target)})
+    equal(r.stdout, f"{target}/tare/__init__.py ['task-clock']\n", r.stderr)
+    true((target / "tare/py.typed").exists(), "its types are known")
+
+
 @test
 def rust():
     if not shutil.which("cargo"):
@@ -777,6 +863,10 @@ def rust():
            "query,typeck,zero \ufffd in it<",
            "query,typeck,zero \ufffd in it> outer( inner( inner) outer)"])
     equal(ways("rust.tare"), [("Rust", 6, True), ("Rust, by label", 1, True)])
+    program, = (str(p) for p in Path(ROOM.name, "rust/debug/deps").glob("counters-*") if not p.suffix)
+    r = sh(TARE, "stat", "--engine", "exact", "-e", "exact/loads/", "-o", os.devnull, "--", program, "-q", "--test-threads=1", "exact",
+           env={**env, "TARE_TEST_EXACT": "1"}, status=None)
+    true(r.returncode == 0 and "1 passed" in r.stdout or "exact engine" in r.stderr and r.returncode == 125, r.stdout + r.stderr)
 
 
 @test

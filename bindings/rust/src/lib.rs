@@ -17,6 +17,8 @@
 //! its end. Needs libtare and nothing else: pkg-config says where, or `TARE_LIB_DIR` (README.md).
 #![warn(missing_docs)]
 
+pub mod counters;
+
 use std::ffi::{CStr, CString};
 use std::fmt;
 use std::marker::PhantomData;
