@@ -382,8 +382,8 @@ void bench_text(struct text *out, const struct bench_about *b, const struct styl
 	conditions(&t, b, s);
 	out->failed |= t.failed;
 	if (t.s)
-		put_in_width(out, t.s, 0, width);
+		put_wrapped(out, t.s, 0, 0, width);
 	text_free(&t);
 	for (const char *const *remark = b->remarks; *remark; remark++)
-		put_in_width(out, *remark, 0, width);
+		put_wrapped(out, *remark, 0, 0, width);
 }

@@ -45,7 +45,7 @@ void doctor_text(struct text *out, const struct host *h, const struct diagnosis 
 {
 	unsigned width = style.width < NARROWEST ? NARROWEST : style.width;
 
-	put_in_width(out, d->sentence, 0, width);
+	put_wrapped(out, d->sentence, 0, 0, width);
 	text_put(out, "\n", 1);
 	for (unsigned i = 0; i < d->findings; i++) {
 		const struct finding *f = &d->finding[i];
@@ -53,11 +53,11 @@ void doctor_text(struct text *out, const struct host *h, const struct diagnosis 
 		text_add(out, "%s%-*s%s%-*s", style.colour ? marks[f->mark].colour : "",
 			 MARK_COLUMNS, marks[f->mark].name, style.colour ? "\033[0m" : "",
 			 ID_COLUMNS, f->id);
-		put_in_width(out, f->what, INDENT, width);
+		put_wrapped(out, f->what, INDENT, INDENT, width);
 		if (f->mark == MARK_OK)
 			continue;
 		text_add(out, "%*s", INDENT, "");
-		put_in_width(out, f->why, INDENT, width);
+		put_wrapped(out, f->why, INDENT, INDENT, width);
 		for (unsigned x = 0; x < f->fixes; x++)
 			remedy(out, h, &f->fix[x]);
 	}

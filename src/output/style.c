@@ -101,13 +101,18 @@ void put_percent(struct text *out, double percent)
 	text_add(out, "%.*f %%", percent >= 10 ? 0 : (int)digits, percent);
 }
 
-size_t shown_width(const char *text)
+static size_t width_of(const char *text, size_t bytes)
 {
 	size_t n = 0;
 
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
+	for (size_t i = 0; i < bytes; i++)
+		n += ((unsigned char)text[i] & 0xc0) != 0x80;
 	return n;
+}
+
+size_t shown_width(const char *text)
+{
+	return width_of(text, strlen(text));
 }
 
 void grid_row(struct grid *g)
@@ -278,25 +283,27 @@ struct grid grid_begin(const struct grid_column *columns, unsigned n)
 	return g;
 }
 
-void put_in_width(struct text *out, const char *words, size_t indent, size_t width)
+size_t put_wrapped(struct text *out, const char *words, size_t column, size_t indent, size_t width)
 {
-	size_t column = indent;
+	size_t breaks = 0;
 
-	while (*words) {
-		size_t n = strcspn(words, " ");
+	for (const char *word = words; *word;) {
+		size_t n = strcspn(word, " "), shown = width_of(word, n);
 
-		if (column > indent && column + 1 + n > width) {
+		if (word > words && column + 1 + shown > width) {
 			text_add(out, "\n%*s", (int)indent, "");
 			column = indent;
-		} else if (column > indent) {
+			breaks++;
+		} else if (word > words) {
 			text_put(out, " ", 1);
 			column++;
 		}
-		text_put(out, words, n);
-		column += n;
-		words += n + strspn(words + n, " ");
+		text_put(out, word, n);
+		column += shown;
+		word += n + strspn(word + n, " ");
 	}
 	text_put(out, "\n", 1);
+	return breaks;
 }
 
 void put_paragraph(struct text *out, const struct style *s, enum ink ink, const char *fmt, ...)
@@ -304,25 +311,13 @@ void put_paragraph(struct text *out, const struct style *s, enum ink ink, const 
 	struct text line = { 0 };
 	char words[2048];
 	va_list ap;
-	size_t column = 0;
 
 	va_start(ap, fmt);
 	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
-	text_add(&line, "%s", ink_on(s, ink));
-	for (const char *w = words; *w;) {
-		size_t n = strcspn(w, " "), width = 0;
-
-		for (size_t i = 0; i < n; i++)
-			width += ((unsigned char)w[i] & 0xc0) != 0x80;
-		if (column && column + 1 + width > (size_t)s->width) {
-			text_add(&line, "\n  ");
-			column = 2;
-		}
-		text_add(&line, "%s%.*s", " ", (int)n, w);
-		column += width + 1;
-		w += n + (w[n] == ' ');
-	}
+	text_add(&line, "%s ", ink_on(s, ink));
+	put_wrapped(&line, words, 1, 3, (size_t)s->width);
+	line.len--; /* the newline follows the colour */
 	text_add(&line, "%s\n", ink == INK_PLAIN ? "" : ink_off(s));
 	out->failed |= line.failed;
 	if (line.s)

@@ -87,10 +87,10 @@ void grid_write(struct text *out, const struct grid *g, const struct style *s, u
 void grid_free(struct grid *g);
 
 /*
- * Lines of at most `width` columns, broken between words. The first begins at column `indent`, and
- * the others are indented to it.
+ * Lines of at most `width` columns, broken between words. The first begins at `column`, and the
+ * others are indented. Returns the number of breaks.
  */
-void put_in_width(struct text *out, const char *words, size_t indent, size_t width);
+size_t put_wrapped(struct text *out, const char *words, size_t column, size_t indent, size_t width);
 /* Break lines that are wider than the style between words; continuation lines are indented. */
 void put_paragraph(struct text *out, const struct style *s, enum ink ink, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

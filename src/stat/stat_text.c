@@ -346,32 +346,6 @@ static void put_times(struct grid *g, const struct stat_table *t, const struct s
 	}
 }
 
-/* Writes text from a column on, wrapped at the width; continuation lines are indented. */
-static void put_wrapped_from(struct text *out, const struct style *s, const char *words,
-			     size_t column, size_t indent)
-{
-	for (const char *p = words; *p;) {
-		size_t n = strcspn(p, " ");
-
-		if (p > words && column + 1 + n > (size_t)s->width) {
-			text_add(out, "\n%*s", (int)indent, "");
-			column = indent;
-		} else if (p > words) {
-			text_put(out, " ", 1);
-			column++;
-		}
-		text_put(out, p, n);
-		column += n;
-		p += n + strspn(p + n, " ");
-	}
-	text_put(out, "\n", 1);
-}
-
-static void put_wrapped(struct text *out, const struct style *s, const char *words, size_t indent)
-{
-	put_wrapped_from(out, s, words, indent, indent);
-}
-
 /* The reason, with the event's name replaced if it contains it. */
 static void put_why(struct text *out, const struct stat_table *t, const struct stat_row *r,
 		    const char *as)
@@ -440,7 +414,7 @@ static void put_briefly(struct text *out, const char *names, const char *why, co
 	text_add(&line, "%s: %.*s", names, (int)cut, why);
 	if (*remedy)
 		text_add(&line, "; %.*s", (int)strcspn(remedy, ";"), remedy);
-	put_wrapped_from(out, s, line.s ? line.s : "", sizeof(" unavailable  ") - 1, 3);
+	put_wrapped(out, line.s ? line.s : "", sizeof(" unavailable  ") - 1, 3, (size_t)s->width);
 	out->failed |= line.failed;
 	text_free(&line);
 }
@@ -449,12 +423,12 @@ static void put_briefly(struct text *out, const char *names, const char *why, co
 static void put_fully(struct text *out, const char *names, const char *why, const char *remedy,
 		      const struct style *s)
 {
-	put_wrapped(out, s, names, 14);
+	put_wrapped(out, names, 14, 14, (size_t)s->width);
 	text_add(out, "   ");
-	put_wrapped(out, s, why, 3);
+	put_wrapped(out, why, 3, 3, (size_t)s->width);
 	if (*remedy) {
 		text_add(out, "   ");
-		put_wrapped(out, s, remedy, 3);
+		put_wrapped(out, remedy, 3, 3, (size_t)s->width);
 	}
 	text_put(out, "\n", 1);
 }
@@ -505,7 +479,7 @@ static void put_asked_metrics(struct text *out, const struct stat_metrics *m, co
 static void put_note(struct text *out, const struct style *s, const char *words)
 {
 	text_put(out, " ", 1);
-	put_wrapped(out, s, words, 1);
+	put_wrapped(out, words, 1, 1, (size_t)s->width);
 }
 
 /* The conditions under which the command was started. */
@@ -805,20 +779,20 @@ void stat_notes(struct text *out, const struct stat_table *t, const struct stat_
 		put_launch(out, about, s);
 	if (scaled) {
 		text_add(out, " ");
-		put_wrapped(out, s,
+		put_wrapped(out,
 			    "scaled: counted for that part of the time and estimated for the rest; "
 			    "the limits "
 			    "assume half to twice the rate meanwhile. --no-multiplex refuses, "
 			    "--split counts in "
 			    "rounds instead.",
-			    1);
+			    1, 1, (size_t)s->width);
 	}
 	if (odd && about->verbose) {
 		text_add(out, " ");
 		put_wrapped(
-			out, s,
+			out,
 			"outliers are more than 3.5 robust deviations (1.4826 MAD) from the median.",
-			1);
+			1, 1, (size_t)s->width);
 	}
 	put_silent_raw(out, t, s);
 	put_less(out, t, s);

@@ -42,7 +42,7 @@ static void add_text(struct events_list *l, const struct known_event *ev)
 		text_add(&l->text, "\n  %*s", NAME, "");
 	else
 		text_add(&l->text, "%*s", (int)(NAME - n), "");
-	put_in_width(&l->text, say, 2 + NAME, width);
+	put_wrapped(&l->text, say, 2 + NAME, 2 + NAME, width);
 }
 
 static void add_json(struct json *j, const struct known_event *ev)
@@ -166,7 +166,7 @@ static void privilege(struct text *out, const struct encoding *enc)
 static void row(struct text *out, const struct style *s, const char *title, struct text *value)
 {
 	text_add(out, "  %s%-10s%s", ink_on(s, INK_FAINT), title, ink_off(s));
-	put_in_width(out, value->s ? value->s : "", 12, s->width > 60 ? (size_t)s->width : 60);
+	put_wrapped(out, value->s ? value->s : "", 12, 12, s->width > 60 ? (size_t)s->width : 60);
 	text_free(value);
 }
 

@@ -12,6 +12,7 @@
 #include "output/input.h"
 #include "output/options/option.h"
 #include "output/own_stdout.h"
+#include "output/style.h"
 
 enum { ROWS_MAX = 96, LONG_BASE = 256 };
 
@@ -44,31 +45,6 @@ static struct all_rows rows_of(const struct command *self)
 
 enum { SCREEN_LINES = 24, SCREEN_COLUMNS = 80, LEFT_COLUMNS = 30 };
 
-/* Writes words, from a column on, wrapped at the width. Returns the number of line breaks. */
-static size_t put_words(struct text *out, const char *words, size_t column, size_t indent,
-			size_t width)
-{
-	size_t breaks = 0;
-
-	for (const char *word = words; *word;) {
-		size_t n = strcspn(word, " ");
-
-		if (word > words && column + 1 + n > width) {
-			text_add(out, "\n%*s", (int)indent, "");
-			column = indent;
-			breaks++;
-		} else if (word > words) {
-			text_put(out, " ", 1);
-			column++;
-		}
-		text_put(out, word, n);
-		column += n;
-		word += n + strspn(word + n, " ");
-	}
-	text_put(out, "\n", 1);
-	return breaks;
-}
-
 /* "  -e, --event EVENTS   what to count". Returns the number of lines. */
 static size_t put_row(struct text *out, const struct option_row *r, size_t width)
 {
@@ -86,7 +62,7 @@ static size_t put_row(struct text *out, const struct option_row *r, size_t width
 	column = out->len - column;
 	text_add(out, "%*s", column < LEFT_COLUMNS ? (int)(LEFT_COLUMNS - column) : 1, "");
 	column = column < LEFT_COLUMNS ? LEFT_COLUMNS : column + 1;
-	return 1 + put_words(out, r->about, column, LEFT_COLUMNS, width);
+	return 1 + put_wrapped(out, r->about, column, LEFT_COLUMNS, width);
 }
 
 /* The position of an option in the list of common ones, from 1; 0: it is not in the list. */
@@ -151,7 +127,7 @@ static void help(const struct command *self, const struct all_rows *all, bool ev
 		listed += all->row[i]->about != NULL;
 	text_add(&usage, "usage: tare %s [OPTION]... %s", self->name, self->args);
 	text_add(&out, "%s\n\n", self->example);
-	put_words(&out, usage.s ? usage.s : "", 0, sizeof("usage: tare ") - 1, SCREEN_COLUMNS);
+	put_wrapped(&out, usage.s ? usage.s : "", 0, sizeof("usage: tare ") - 1, SCREEN_COLUMNS);
 	text_add(&out, "%s.\n\n", self->about);
 	text_free(&usage);
 	lines = count_lines(&out) + 2; /* an empty line and the last line */
