@@ -94,7 +94,24 @@ static bool is_known(const struct history_run *run, const struct history_series 
 	return false;
 }
 
-/* Without minimum, maximum and number of the runs: these tools store other measures. */
+struct history_result history_imported(const struct history_series *series, const char *tool,
+				       const struct history_number *n,
+				       const struct history_import *how)
+{
+	return (struct history_result){ .series = *series,
+					.conditions = { .tare = "",
+							.engine = tool,
+							.quality = "imported",
+							.isa = "",
+							.fixed = "",
+							.command = "",
+							.machine = how->machine },
+					.value = *n,
+					.least = *n,
+					.most = *n,
+					.runs = 1 };
+}
+
 static int take_foreign(struct reader *r, struct history_run *run, const struct foreign *f)
 {
 	struct history_result *to;
@@ -117,18 +134,7 @@ static int take_foreign(struct reader *r, struct history_run *run, const struct 
 	to = history_add_result(run);
 	if (!to)
 		return tare_fail_nomem(r->err);
-	*to = (struct history_result){ .series = s,
-				       .conditions = { .tare = "",
-						       .engine = keep(r, f->tool, strlen(f->tool)),
-						       .quality = "imported",
-						       .isa = "",
-						       .fixed = "",
-						       .command = "",
-						       .machine = r->how->machine },
-				       .value = n,
-				       .least = n,
-				       .most = n,
-				       .runs = 1 };
+	*to = history_imported(&s, keep(r, f->tool, strlen(f->tool)), &n, r->how);
 	history_digest_add(&run->digest, s.benchmark, strlen(s.benchmark) + 1);
 	history_digest_add(&run->digest, s.event, strlen(s.event) + 1);
 	history_digest_add(&run->digest, s.unit, strlen(s.unit) + 1);

@@ -13,6 +13,11 @@ struct history_import {
 	const char *machine;                 /* "": not known */
 };
 
+/* A value of another tool: without minimum, maximum and number of the runs. */
+struct history_result history_imported(const struct history_series *series, const char *tool,
+				       const struct history_number *n,
+				       const struct history_import *how);
+
 int history_import_parse(struct history_batch *to, const char *text, size_t n, const char *name,
 			 const struct history_import *how, struct tare_error *err);
 /*

@@ -136,6 +136,10 @@ static int take_row(struct reader *r)
 {
 	double v = sqlite.sqlite3_column_double(r->st, VALUE);
 	struct history_number n = { .whole = v >= 0 && v <= 0x1p53 && v == floor(v) };
+	struct history_series s = { .benchmark = keep(r, BENCHMARK, HISTORY_NAME_MAX),
+				    .event = keep(r, METRIC, HISTORY_NAME_MAX),
+				    .unit = "",
+				    .region = "" };
 	struct history_run *run = run_of(r);
 	struct history_result *to = run ? history_add_result(run) : NULL;
 
@@ -143,22 +147,7 @@ static int take_row(struct reader *r)
 		return tare_fail_nomem(r->err);
 	n.count = n.whole ? (uint64_t)v : 0;
 	n.real = n.whole ? 0 : v;
-	*to = (struct history_result){ .series = { .benchmark = keep(r, BENCHMARK,
-								     HISTORY_NAME_MAX),
-						   .event = keep(r, METRIC, HISTORY_NAME_MAX),
-						   .unit = "",
-						   .region = "" },
-				       .conditions = { .tare = "",
-						       .engine = "rustc-perf",
-						       .quality = "imported",
-						       .isa = "",
-						       .fixed = "",
-						       .command = "",
-						       .machine = r->how->machine },
-				       .value = n,
-				       .least = n,
-				       .most = n,
-				       .runs = 1 };
+	*to = history_imported(&s, "rustc-perf", &n, r->how);
 	if (!run->commit.name || !to->series.benchmark || !to->series.event || !isfinite(v))
 		return tare_fail(r->err, EINVAL, "%.200s: value %zu has a wrong name or number",
 				 r->path, r->values + 1);
