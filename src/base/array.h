@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 /*
  * Make room for `need` members of `each` bytes. *room is the number of members that fit; it grows
@@ -35,5 +37,26 @@ static inline bool array_reserve_zeroed(void *array, size_t *room, size_t need, 
  * 16, ..., and follows from n. For arrays that only this function grows; members may be removed.
  */
 bool array_one_more(void *array, size_t n, size_t each);
+
+/*
+ * The number of members whose key is at most `key`. A member begins with its key, a uint64_t; they
+ * are in ascending order.
+ */
+static inline size_t array_upto(const void *array, size_t n, size_t each, uint64_t key)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		uint64_t at;
+
+		memcpy(&at, (const char *)array + mid * each, sizeof(at));
+		if (at <= key)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/process.h"
@@ -29,6 +30,16 @@ char process_state(const char *root, pid_t tid)
 bool process_ended(const char *root, pid_t tid)
 {
 	return strchr("ZXx", process_state(root, tid)) != NULL;
+}
+
+bool process_more_descriptors(void)
+{
+	struct rlimit now;
+
+	if (getrlimit(RLIMIT_NOFILE, &now) < 0 || now.rlim_cur == now.rlim_max)
+		return false;
+	now.rlim_cur = now.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &now) == 0;
 }
 
 uint64_t process_pid_namespace(void)

@@ -15,6 +15,12 @@ char process_state(const char *root, pid_t tid);
 /* It has ended, though its parent may not have waited for it yet. */
 bool process_ended(const char *root, pid_t tid);
 
+/*
+ * Raise this process's limit of open files to the hard limit, which is higher than the usual 1024:
+ * for a descriptor per event, CPU and thread. False: it was there already.
+ */
+bool process_more_descriptors(void);
+
 /* The inode of this process's PID namespace; 0: unknown. */
 uint64_t process_pid_namespace(void);
 /*

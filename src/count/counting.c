@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include "base/array.h"
+#include "base/process.h"
 #include "count/counting.h"
 
 enum { GROUP_MAX = 512 };
@@ -35,19 +35,6 @@ static void refuse_group(struct counting *c, const unsigned *event, size_t n, si
 	snprintf(why, sizeof(why), "its group cannot be counted: %s", err->what);
 	for (size_t i = 0; i < n; i++)
 		refuse(c, event[i], err->code, why, err->hint);
-}
-
-/*
- * Reserve a descriptor per event and place: the soft limit is often 1024, the hard limit is higher.
- */
-static bool more_descriptors(void)
-{
-	struct rlimit now;
-
-	if (getrlimit(RLIMIT_NOFILE, &now) < 0 || now.rlim_cur == now.rlim_max)
-		return false;
-	now.rlim_cur = now.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &now) == 0;
 }
 
 /*
@@ -102,7 +89,7 @@ static int open_cell(struct counting *c, struct cell *cell, const struct countin
 
 		if (*failed >= cell->n)
 			*failed = 0;
-		if (ret == -EMFILE && !grown && more_descriptors()) {
+		if (ret == -EMFILE && !grown && process_more_descriptors()) {
 			grown = true;
 			continue;
 		}

@@ -81,22 +81,6 @@ out:
 	modules_close(&c->modules, module);
 }
 
-/* The last variable that begins at or before the address, plus 1. */
-static size_t variable_before(const struct image *in, uint64_t address)
-{
-	size_t low = 0, high = in->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (in->data[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 /* ---- objects ---- */
 
 struct found {
@@ -121,7 +105,7 @@ static void find_in_image(struct memory_samples *c, const struct map *m, uint64_
 
 	if (!in->data_read)
 		read_data(c, m->module, in);
-	k = variable_before(in, at);
+	k = array_upto(in->data, in->n, sizeof(*in->data), at);
 	f->object = (struct object){ .kind = OBJECT_FILE, .module = m->module };
 	f->base = m->start;
 	if (k < in->n)
@@ -254,9 +238,10 @@ const struct object *memory_samples_object_at(const struct memory_samples *c, ui
 	return (struct object *)c->p->objects.item + number;
 }
 
-static void add_caller(struct memory_samples *c, const struct object *o, struct text *out)
+/* "FUNCTION  FILE:LINE" after `in`, or "0xOFFSET in FILE" after `at`. */
+static void add_code(struct memory_samples *c, struct memory_samples_code code, const char *in,
+		     const char *at, struct text *out)
 {
-	struct memory_samples_code code = { .module = o->caller_module, .offset = o->caller };
 	struct memory_samples_name name;
 	bool library;
 
@@ -265,9 +250,9 @@ static void add_caller(struct memory_samples *c, const struct object *o, struct 
 		return;
 	}
 	if (name.function)
-		text_add(out, ", for %s", words_at(&c->modules.words, name.function));
+		text_add(out, "%s%s", in, words_at(&c->modules.words, name.function));
 	else
-		text_add(out, ", for 0x%" PRIx64 " in %s", o->caller,
+		text_add(out, "%s0x%" PRIx64 " in %s", at, code.offset,
 			 path_base(words_at(&c->modules.words, name.module)));
 	if (name.file)
 		text_add(out, "  %s:%u", path_base(words_at(&c->modules.words, name.file)),
@@ -276,24 +261,12 @@ static void add_caller(struct memory_samples *c, const struct object *o, struct 
 
 static void name_block(struct memory_samples *c, const struct object *o, struct text *out)
 {
-	struct memory_samples_code code = { .module = o->module, .offset = o->start };
-	struct memory_samples_name name;
-	bool library;
+	struct memory_samples_code block = { .module = o->module, .offset = o->start },
+				   caller = { .module = o->caller_module, .offset = o->caller };
 
-	if (!memory_samples_name_caller(c, &code, &name, &library)) {
-		out->failed = true;
-		return;
-	}
-	if (name.function)
-		text_add(out, "block allocated in %s", words_at(&c->modules.words, name.function));
-	else
-		text_add(out, "block allocated at 0x%" PRIx64 " in %s", o->start,
-			 path_base(words_at(&c->modules.words, name.module)));
-	if (name.file)
-		text_add(out, "  %s:%u", path_base(words_at(&c->modules.words, name.file)),
-			 name.line);
+	add_code(c, block, "block allocated in ", "block allocated at ", out);
 	if (o->caller)
-		add_caller(c, o, out);
+		add_code(c, caller, ", for ", ", for ", out);
 }
 
 /* The name of a process, if recorded. */

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "launch/follow.h"
 #include "sample/sample.h"
 #include "sample/ring_size.h"
@@ -317,17 +317,6 @@ static int try_open(struct recording *r, const struct sample_how *how)
 	return ret;
 }
 
-/* Room for one descriptor per event, CPU and thread. */
-static bool more_descriptors(void)
-{
-	struct rlimit now;
-
-	if (getrlimit(RLIMIT_NOFILE, &now) < 0 || now.rlim_cur == now.rlim_max)
-		return false;
-	now.rlim_cur = now.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &now) == 0;
-}
-
 static int open_events(struct recording *r)
 {
 	struct sample_how how = r->plan->how;
@@ -343,7 +332,7 @@ static int open_events(struct recording *r)
 		return ret;
 	for (;;) {
 		ret = try_open(r, &how);
-		if (ret == -EMFILE && !grown && more_descriptors()) {
+		if (ret == -EMFILE && !grown && process_more_descriptors()) {
 			grown = true;
 			continue;
 		}

@@ -182,21 +182,14 @@ static void read_all(struct symbols *s)
 
 bool eh_frame_find(struct symbols *s, uint64_t offset, struct symbol *out)
 {
-	size_t low = 0, high;
+	size_t low;
 	struct entry *e;
 	uint64_t address;
 	char *name;
 
 	if (!s->nameless_read)
 		read_all(s);
-	for (high = s->n_nameless; low < high;) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->nameless[mid].start <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = array_upto(s->nameless, s->n_nameless, sizeof(*s->nameless), offset);
 	if (!low || offset >= s->nameless[low - 1].end)
 		return false;
 	e = &s->nameless[low - 1];

@@ -177,7 +177,7 @@ unsigned symbols_inlined(struct symbols *s, uint64_t offset,
 	struct inlined_unit *u;
 	struct unit *in;
 	uint64_t address;
-	size_t low = 0, high;
+	size_t low;
 	unsigned n = 0;
 
 	if (!symbols_address(s, offset, &address))
@@ -188,15 +188,7 @@ unsigned symbols_inlined(struct symbols *s, uint64_t offset,
 	if (!u)
 		return 0;
 	address -= in->bias;
-	high = u->ranges;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (u->range[mid].low <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = array_upto(u->range, u->ranges, sizeof(*u->range), address);
 	for (int32_t i = (int32_t)low - 1; i != NONE && n < SYMBOL_INLINED_MAX;
 	     i = u->range[i].around) {
 		Dwarf_Die *die = &u->die[u->range[i].die];

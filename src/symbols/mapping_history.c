@@ -135,17 +135,7 @@ static int by_value(const void *pa, const void *pb)
 /* The last edge at or before the address; -1: all are above it. */
 static ptrdiff_t edge_before(const struct tree *t, uint64_t address)
 {
-	size_t low = 0, high = t->edges;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (t->edge[mid] <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return (ptrdiff_t)low - 1;
+	return (ptrdiff_t)array_upto(t->edge, t->edges, sizeof(*t->edge), address) - 1;
 }
 
 /* The nodes that together cover a mapping: counts them, or adds the mapping to them. */

@@ -350,22 +350,6 @@ const char *symbols_demangled(struct symbols *s, const char *name)
 	return name;
 }
 
-/* The index of the last entry that begins at or before `offset`, plus 1; 0: none. */
-static size_t last_before(const struct symbols *s, uint64_t offset)
-{
-	size_t low = 0, high = s->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->entry[mid].start <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static uint64_t segment_end(const struct symbols *s, uint64_t offset)
 {
 	for (size_t i = 0; i < s->segments; i++)
@@ -384,7 +368,7 @@ static const struct entry *section_at(const struct symbols *s, uint64_t offset)
 
 bool symbols_find(struct symbols *s, uint64_t offset, struct symbol *out)
 {
-	size_t at = last_before(s, offset);
+	size_t at = array_upto(s->entry, s->n, sizeof(*s->entry), offset);
 	uint64_t next = at < s->n ? s->entry[at].start : UINT64_MAX;
 	const struct entry *in = section_at(s, offset);
 
@@ -452,19 +436,11 @@ static void read_units(struct symbols *s)
 
 struct unit *symbols_unit(struct symbols *s, uint64_t address)
 {
-	size_t low = 0, high;
+	size_t low;
 
 	if (!s->units_read)
 		read_units(s);
-	high = s->units;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->unit[mid].low <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = array_upto(s->unit, s->units, sizeof(*s->unit), address);
 	for (size_t i = low; i > 0 && i + LOOK_BACK > low; i--)
 		if (address < s->unit[i - 1].high)
 			return &s->unit[i - 1];

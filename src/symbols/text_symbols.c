@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "symbols/text_symbols.h"
 
 enum { LINES_MAX = 1 << 24, LOOK_BACK = 4096 };
@@ -172,16 +173,8 @@ int text_symbols_kallsyms(struct text_symbols *out, char *text, struct tare_erro
 const struct text_symbol *text_symbols_find(const struct text_symbols *l, uint64_t address)
 {
 	const struct text_symbol *best = NULL;
-	size_t low = 0, high = l->n;
+	size_t low = array_upto(l->entry, l->n, sizeof(*l->entry), address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (l->entry[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	/* Entries of a JIT's map may overlap; `longest` limits the search. */
 	for (size_t i = low;
 	     i > 0 && i + LOOK_BACK > low && address - l->entry[i - 1].start < l->longest; i--) {

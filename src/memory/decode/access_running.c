@@ -54,20 +54,14 @@ int running_learn(struct running *r, const struct perfdata_record *rec, struct t
 uint32_t running_at(const struct running *r, uint32_t cpu, uint64_t time_ns)
 {
 	const struct on_cpu key = { .cpu = cpu }, *c;
-	uint32_t i = set_find(&r->cpus, &key, sizeof(key), sizeof(key.cpu)), low = 0, high;
+	uint32_t i = set_find(&r->cpus, &key, sizeof(key), sizeof(key.cpu));
+	size_t before;
 
 	if (i == SET_NONE)
 		return NOBODY;
 	c = &((const struct on_cpu *)r->cpus.item)[i];
-	for (high = c->n; low < high;) { /* the first one later than that */
-		uint32_t middle = low + (high - low) / 2;
-
-		if (c->stint[middle].from_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? c->stint[low - 1].tid : NOBODY;
+	before = array_upto(c->stint, c->n, sizeof(*c->stint), time_ns);
+	return before ? c->stint[before - 1].tid : NOBODY;
 }
 
 void running_free(struct running *r)

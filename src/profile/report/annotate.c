@@ -249,17 +249,7 @@ static int by_place(const void *a, const void *b)
 /* The line of the byte at `address`; each line extends to the next one. */
 static size_t line_at(const struct annotation *a, uint64_t address)
 {
-	size_t low = 0, high = a->lines;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (a->line[mid].address <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return array_upto(a->line, a->lines, sizeof(*a->line), address);
 }
 
 static void count_places(struct making *m, const struct candidate *c)
