@@ -71,6 +71,7 @@ struct column {
 	char *words; /* owned; NULL if the strings are those of the layout */
 	int path;    /* of the object with the value; NOWHERE: the row's own key */
 	bool hexadecimal;
+	int digits;        /* of real numbers */
 	struct text value; /* of the current row */
 	bool number;
 	unsigned depth; /* the value is dropped at the end of this object; 0: no value */
@@ -83,6 +84,7 @@ struct level {
 	const char *key;
 	struct column *list; /* an array: the column of its elements */
 	bool rows;           /* it contained a row */
+	bool no_row;
 };
 
 struct table {
@@ -134,8 +136,9 @@ static int path_of(struct table *t, struct path p, struct key words)
 	return t->paths++;
 }
 
+/* `shown`: "x" or the number of digits. */
 static void add_column(struct json *j, char *own, struct key name, struct key path, struct key key,
-		       struct key none, bool hexadecimal)
+		       struct key none, struct key shown)
 {
 	struct table *t = j->table;
 	struct text words = { 0 };
@@ -150,7 +153,8 @@ static void add_column(struct json *j, char *own, struct key name, struct key pa
 		.none = none,
 		.words = own,
 		.path = is(&key, ".") ? NOWHERE : path_of(t, t->path[ROW], path),
-		.hexadecimal = hexadecimal,
+		.hexadecimal = is(&shown, "x"),
+		.digits = shown.n && *shown.s != 'x' ? atoi(shown.s) : (int)t->as->digits,
 	};
 	text_add(&words, "%.*s", (int)name.n, name.s);
 	csv_field(&t->head, words.s, ',');
@@ -171,7 +175,7 @@ void table_column(struct json *j, const char *name, const char *path, const char
 	memcpy(own + n, key, m + 1);
 	add_column(j, own, (struct key){ name, strlen(name) }, (struct key){ own, n },
 		   (struct key){ own + n, m }, (struct key){ none, none ? strlen(none) : 0 },
-		   false);
+		   (struct key){ 0 });
 }
 
 /* The part of a column's text from `mark` to the next mark. */
@@ -201,7 +205,7 @@ static void parse_column(struct json *j, const char *spec, size_t n)
 			path.n = i;
 	if (path.n)
 		key = (struct key){ key.s + path.n + 1, key.n - path.n - 1 };
-	add_column(j, NULL, name, path, key, part(spec, n, '?'), part(spec, n, '%').n);
+	add_column(j, NULL, name, path, key, part(spec, n, '?'), part(spec, n, '%'));
 }
 
 struct json document_as(enum output_format format, const struct table_layout *as)
@@ -339,11 +343,14 @@ void table_open(struct json *j, const char *key, char closing)
 		}
 }
 
-void table_value(struct json *j, const char *key, const char *value, bool number)
+static struct column *value_column(struct json *j, const char *key)
 {
-	struct table *t = j->table;
-	struct column *c = key ? column_of(t, key) : t->level[j->depth].list;
+	return key ? column_of(j->table, key) : j->table->level[j->depth].list;
+}
 
+static void set_value(struct json *j, struct column *c, const char *key, const char *value,
+		      bool number)
+{
 	if (!c)
 		return;
 	if (key)
@@ -357,23 +364,33 @@ void table_value(struct json *j, const char *key, const char *value, bool number
 		c->depth = depth_of(j, c);
 }
 
+void table_value(struct json *j, const char *key, const char *value, bool number)
+{
+	set_value(j, value_column(j, key), key, value, number);
+}
+
 void table_uint(struct json *j, const char *key, uint64_t value)
 {
-	struct table *t = j->table;
-	struct column *c = t && key ? column_of(t, key) : NULL;
+	struct column *c = j->table ? value_column(j, key) : NULL;
 	char digits[32];
 
 	snprintf(digits, sizeof(digits), c && c->hexadecimal ? "0x%" PRIx64 : "%" PRIu64, value);
-	if (t)
-		table_value(j, key, digits, true);
+	set_value(j, c, key, digits, true);
 }
 
 void table_number(struct json *j, const char *key, double value)
 {
+	struct column *c = value_column(j, key);
 	char digits[40];
 
-	snprintf(digits, sizeof(digits), "%.*g", (int)j->table->as->digits, value);
-	table_value(j, key, isfinite(value) ? digits : NULL, true);
+	snprintf(digits, sizeof(digits), "%.*g", c ? c->digits : 0, value);
+	set_value(j, c, key, isfinite(value) ? digits : NULL, true);
+}
+
+void table_no_row(struct json *j)
+{
+	if (j->table)
+		j->table->level[j->depth].no_row = true;
 }
 
 void table_end(struct json *j)
@@ -381,7 +398,7 @@ void table_end(struct json *j)
 	struct table *t = j->table;
 	const struct level *l = &t->level[j->depth];
 
-	if (j->closing[j->depth - 1] == '}' &&
+	if (j->closing[j->depth - 1] == '}' && !l->no_row &&
 	    (t->at == ROW || (t->at == t->outer && t->outer != NOWHERE && !l->rows)))
 		write_row(j);
 	for (size_t i = 0; i < t->n; i++)

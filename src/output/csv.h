@@ -29,13 +29,13 @@ struct table_layout {
 	/* the path of the objects that contain rows: one without rows is itself a row; or NULL */
 	const char *outer;
 	/*
-	 * In their order, separated by commas: NAME[=PATH][%x][?NONE]. PATH starts at the row; it
-	 * is NAME if missing; ".." is the object around it, "." the row's own key. %x: in
+	 * In their order, separated by commas: NAME[=PATH][%x|%DIGITS][?NONE]. PATH starts at the
+	 * row; it is NAME if missing; ".." is the object around it, "." the row's own key. %x: in
 	 * hexadecimal. NONE is written if the value is missing or null. An array of scalars is one
 	 * cell, its elements separated by \x1e.
 	 */
 	const char *columns;
-	unsigned digits;      /* significant ones, of real numbers */
+	unsigned digits;      /* significant ones, of real numbers without %DIGITS */
 	const char *line_end; /* NULL: "\n" */
 };
 
@@ -48,6 +48,8 @@ struct json document_as(enum output_format format, const struct table_layout *cs
 void table_column(struct json *j, const char *name, const char *path, const char *key,
 		  const char *none);
 
+/* The innermost object is not a row. */
+void table_no_row(struct json *j);
 /* Values that are only in the table, not in JSON. */
 void table_string(struct json *j, const char *key, const char *value);
 void table_uint(struct json *j, const char *key, uint64_t value);

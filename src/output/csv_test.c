@@ -118,12 +118,39 @@ TEST(columns_are_added_and_values_do_not_stay)
 	text_free(&out);
 }
 
+TEST(an_object_is_no_row_and_a_column_has_digits)
+{
+	static const struct table_layout as = { .rows = "rows",
+						.columns = "a,b=a%3,c=a%x",
+						.digits = 15 };
+	struct text out = { 0 };
+	struct json j = document_as(FORMAT_CSV, &as);
+
+	json_object(&j, NULL);
+	json_array(&j, "rows");
+	for (int i = 0; i < 3; i++) {
+		json_object(&j, NULL);
+		json_real(&j, "a", i + 1 / 3.0);
+		json_real(&j, "a", i + 1 / 3.0);
+		json_uint(&j, "a", 16);
+		if (i == 1)
+			table_no_row(&j);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	json_into(&out, &j);
+	CHECK_STR(out.s, "a,b,c\n0.333333333333333,0.333,0x10\n2.33333333333333,2.33,0x10\n");
+	text_free(&out);
+}
+
 TEST(json_has_no_value_of_the_table_alone)
 {
 	struct json j = document_as(FORMAT_JSON, NULL);
 
 	table_column(&j, "a", "", "a", NULL);
 	json_object(&j, NULL);
+	table_no_row(&j);
 	table_string(&j, "a", "b");
 	table_real(&j, "c", 1);
 	json_real_if(&j, "r", false, 1);

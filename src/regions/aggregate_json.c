@@ -3,8 +3,6 @@
  * JSON and CSV output of the noise between runs: tare/aggregate/1
  * (docs/schema/tare-aggregate-1.json).
  */
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "regions/aggregate_view.h"
@@ -134,6 +132,35 @@ static void range(struct json *j, const char *key, const struct aggregate *a,
 	json_end(j);
 }
 
+/* CSV: a row per counter and run; without counters, a row per run. */
+static void table_rows(struct json *j, const struct aggregate *a, const struct aggregate_row *row,
+		       const struct aggregate_shown *how)
+{
+	size_t c = 0;
+
+	json_array(j, "rows");
+	do {
+		const struct aggregate_counter *k = a->n_counters ? &a->counter[c] : NULL;
+
+		for (size_t r = 0; (!k || aggregate_wanted(how, k->name)) && r < a->n_runs; r++) {
+			const struct aggregate_tally *t = aggregate_tally(a, row, r);
+
+			json_object(j, NULL);
+			json_uint(j, "run", r + 1);
+			json_uint(j, "count", t->count);
+			if (k) {
+				json_string(j, "counter", k->name);
+				json_string(j, "unit", k->unit);
+				json_int(j, "self", t->amount[c].self);
+				json_uint(j, "total", t->amount[c].total);
+				json_uint(j, "unknown", t->amount[c].unknown);
+			}
+			json_end(j);
+		}
+	} while (++c < a->n_counters);
+	json_end(j);
+}
+
 static void labels(struct json *j, const struct aggregate *a, const struct aggregate_shown *how)
 {
 	const struct aggregate_row **order = aggregate_order(a, 0);
@@ -172,6 +199,8 @@ static void labels(struct json *j, const struct aggregate *a, const struct aggre
 			json_end(j);
 		}
 		json_end(j);
+		if (j->table)
+			table_rows(j, a, order[i], how);
 		json_end(j);
 	}
 	json_end(j);
@@ -208,96 +237,66 @@ static void differences(struct json *j, const struct aggregate *a)
 	json_end(j);
 }
 
-void aggregate_json(struct text *out, const struct aggregate *a, const struct aggregate_shown *how)
+void aggregate_document(struct text *out, enum output_format format, const struct aggregate *a,
+			const struct aggregate_shown *how)
 {
+	static const struct table_layout rows = {
+		.rows = "labels/rows",
+		.columns = "label=../label,kind=../kind,arguments=../arguments,counter,unit,run,"
+			   "count,self,total,unknown",
+	};
+	struct json document = document_as(format, &rows), *j = &document;
 	struct machines machines = { 0 };
-	struct json j = { 0 };
 
-	json_object(&j, NULL);
-	json_string(&j, "schema", "tare/aggregate/1");
-	json_array(&j, "runs");
+	json_object(j, NULL);
+	json_string(j, "schema", "tare/aggregate/1");
+	json_array(j, "runs");
 	for (size_t r = 0; r < a->n_runs; r++) {
-		json_object(&j, NULL);
-		json_string(&j, "path", a->run[r].path);
-		json_string(&j, "format", a->run[r].format);
-		json_string(&j, "command", a->run[r].command);
-		json_machine(&j, &a->run[r].machine);
+		json_object(j, NULL);
+		json_string(j, "path", a->run[r].path);
+		json_string(j, "format", a->run[r].format);
+		json_string(j, "command", a->run[r].command);
+		json_machine(j, &a->run[r].machine);
 		machines_add(&machines, a->run[r].path, &a->run[r].machine);
-		json_string(&j, "damage", a->run[r].damage);
-		json_string(&j, "live", a->run[r].live);
-		json_uint(&j, "regions", a->run[r].regions);
-		json_uint(&j, "points", a->run[r].points);
-		json_uint(&j, "alone", a->run[r].alone);
-		json_uint(&j, "lost", a->run[r].lost);
-		json_bool(&j, "lost_unknown", a->run[r].lost_unknown);
-		json_string(&j, "copy_of",
+		json_string(j, "damage", a->run[r].damage);
+		json_string(j, "live", a->run[r].live);
+		json_uint(j, "regions", a->run[r].regions);
+		json_uint(j, "points", a->run[r].points);
+		json_uint(j, "alone", a->run[r].alone);
+		json_uint(j, "lost", a->run[r].lost);
+		json_bool(j, "lost_unknown", a->run[r].lost_unknown);
+		json_string(j, "copy_of",
 			    how->copy_of && how->copy_of[r] != r ? a->run[how->copy_of[r]].path
 								 : NULL);
-		json_uint(&j, "threads", a->run[r].threads);
-		json_end(&j);
+		json_uint(j, "threads", a->run[r].threads);
+		json_end(j);
 	}
-	json_end(&j);
-	json_machines(&j, &machines);
-	json_array(&j, "threads");
+	json_end(j);
+	json_machines(j, &machines);
+	json_array(j, "threads");
 	for (size_t i = 0; i < a->n_threads; i++) {
-		json_object(&j, NULL);
-		json_uint(&j, "tid", a->thread[i].tid);
-		json_string(&j, "name", a->thread[i].name);
-		json_uint(&j, "runs", a->thread[i].runs);
-		json_uint(&j, "points", a->thread[i].steps);
-		json_uint(&j, "differences", a->thread[i].differences);
-		json_bool(&j, "given_up", a->thread[i].gave_up);
-		json_end(&j);
+		json_object(j, NULL);
+		json_uint(j, "tid", a->thread[i].tid);
+		json_string(j, "name", a->thread[i].name);
+		json_uint(j, "runs", a->thread[i].runs);
+		json_uint(j, "points", a->thread[i].steps);
+		json_uint(j, "differences", a->thread[i].differences);
+		json_bool(j, "given_up", a->thread[i].gave_up);
+		json_end(j);
 	}
-	json_end(&j);
-	json_string(&j, "threads_paired_by", thread_pairing_name(a->pairing));
-	json_uint(&j, "intervals", a->intervals);
-	json_uint(&j, "differences", a->differences);
-	differences(&j, a);
-	json_array(&j, "counters");
+	json_end(j);
+	json_string(j, "threads_paired_by", thread_pairing_name(a->pairing));
+	json_uint(j, "intervals", a->intervals);
+	json_uint(j, "differences", a->differences);
+	differences(j, a);
+	json_array(j, "counters");
 	for (size_t c = 0; c < a->n_counters; c++)
 		if (aggregate_wanted(how, a->counter[c].name))
-			counter(&j, a, c);
-	json_end(&j);
-	labels(&j, a, how);
+			counter(j, a, c);
+	json_end(j);
+	labels(j, a, how);
 	if (how->explained)
-		explain_json(&j, how->explained);
-	json_end(&j);
-	json_into(out, &j);
-}
-
-void aggregate_csv(struct text *out, const struct aggregate *a, const struct aggregate_shown *how)
-{
-	const struct aggregate_row **order = aggregate_order(a, 0);
-	size_t n = 0;
-
-	out->failed |= !order;
-	text_add(out, "label,kind,arguments,counter,unit,run,count,self,total,unknown\n");
-	for (size_t i = 0; order && i < a->n && (!how->top || n < how->top); i++) {
-		const struct labels_entry *l = &a->labels.entry[order[i]->label];
-
-		if (how->match && !strstr(l->name, how->match))
-			continue;
-		n++;
-		for (size_t r = 0; a->n_counters == 0 && r < a->n_runs; r++) {
-			csv_label(out, l);
-			text_add(out, ",,%zu,%" PRIu64 ",,,\n", r + 1,
-				 aggregate_tally(a, order[i], r)->count);
-		}
-		for (size_t c = 0; c < a->n_counters; c++)
-			for (size_t r = 0;
-			     aggregate_wanted(how, a->counter[c].name) && r < a->n_runs; r++) {
-				const struct aggregate_amount *m = &aggregate_tally(a, order[i], r)
-									    ->amount[c];
-
-				csv_label(out, l);
-				csv_field(out, a->counter[c].name, ',');
-				csv_field(out, a->counter[c].unit, ',');
-				text_add(out,
-					 "%zu,%" PRIu64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 "\n",
-					 r + 1, aggregate_tally(a, order[i], r)->count, m->self,
-					 m->total, m->unknown);
-			}
-	}
-	free(order);
+		explain_json(j, how->explained);
+	json_end(j);
+	json_into(out, j);
 }

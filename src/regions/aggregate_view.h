@@ -18,9 +18,9 @@ struct aggregate_shown {
 
 void aggregate_text(struct text *out, const struct aggregate *a, const struct aggregate_shown *how,
 		    const struct style *s);
-void aggregate_json(struct text *out, const struct aggregate *a, const struct aggregate_shown *how);
-/* A line per label, counter and run. */
-void aggregate_csv(struct text *out, const struct aggregate *a, const struct aggregate_shown *how);
+/* tare/aggregate/1; CSV: a line per label, counter and run. */
+void aggregate_document(struct text *out, enum output_format format, const struct aggregate *a,
+			const struct aggregate_shown *how);
 
 /* The place of an interval, in words. */
 void aggregate_place_words(struct text *out, const struct aggregate *a,

@@ -3,8 +3,6 @@
  * JSON and CSV output of the changes between recordings: tare/diff/1
  * (docs/schema/tare-diff-1.json).
  */
-#include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include "regions/compare_view.h"
 #include "output/csv.h"
@@ -84,6 +82,10 @@ static void change(struct json *j, const char *key, const struct compare *c,
 			json_real(j, "q", d->is.q);
 		json_bool(j, "judged", !reason(d));
 		json_bool(j, "beyond", d->beyond);
+		if (!reason(d) || d->is.verdict == CHANGE_FEW) {
+			table_real(j, "q_judged", d->is.q);
+			table_uint(j, "beyond_judged", d->beyond);
+		}
 	}
 	json_string(j, "reason", reason(d));
 	if (compare_too_few(d))
@@ -108,6 +110,9 @@ static void counters(struct json *j, const struct compare *c, const struct compa
 			continue;
 		json_object(j, c->counter[k].name);
 		json_string(j, "unit", c->counter[k].unit);
+		if (row != &c->all &&
+		    (!row->change[k].known || !compare_row_wanted(c, row, how, k)))
+			table_no_row(j);
 		for (size_t i = 0; row == &c->all && i < (c->counts_only ? 1 : ARRAY_SIZE(single));
 		     i++)
 			change(j, single[i].name, c, single[i].row, COMPARE_SELF, k);
@@ -144,59 +149,70 @@ void compare_machines(struct machines *m, const struct compare *c)
 		machines_add(m, c->run[r].recording[0].path, &c->run[r].recording[0].machine);
 }
 
-void compare_json(struct text *out, const struct compare *c, const struct compare_shown *how)
+void compare_document(struct text *out, enum output_format format, const struct compare *c,
+		      const struct compare_shown *how)
 {
+	static const struct table_layout rows = {
+		.rows = "labels/counters/*",
+		.columns = "label=../../label,kind=../../kind,arguments=../../arguments,counter=.,"
+			   "unit,before=self/before/mean,after=self/after/mean,change=self/change,"
+			   "percent=self/percent%6,half_95=self/half_95%6,p=self/p%6,"
+			   "q=self/q_judged%6,beyond=self/beyond_judged,"
+			   "total_before=total/before/mean,total_after=total/after/mean,"
+			   "total_change=total/change,reason=self/reason",
+		.digits = 15,
+	};
 	static const char *const names[] = { "before", "after" };
 	struct machines machines = { 0 };
-	struct json j = { 0 };
+	struct json document = document_as(format, &rows), *j = &document;
 	size_t n = 0;
 
-	json_object(&j, NULL);
-	json_string(&j, "schema", "tare/diff/1");
+	json_object(j, NULL);
+	json_string(j, "schema", "tare/diff/1");
 	for (size_t side = 0, r = 0; side < COMPARE_SIDES; side++) {
 		size_t end = r + c->n[side];
 
-		json_array(&j, names[side]);
+		json_array(j, names[side]);
 		for (; r < end; r++) {
 			const struct regions_recording *f = &c->run[r].recording[0];
 
-			json_object(&j, NULL);
-			json_string(&j, "path", f->path);
-			json_string(&j, "format", f->format);
-			json_string(&j, "command", f->command);
-			json_machine(&j, &f->machine);
-			json_string(&j, "damage", f->damage);
-			json_string(&j, "live", f->live);
-			json_uint(&j, "lost", c->run[r].lost);
-			json_bool(&j, "lost_unknown", c->run[r].lost_unknown);
-			json_string(&j, "copy_of",
+			json_object(j, NULL);
+			json_string(j, "path", f->path);
+			json_string(j, "format", f->format);
+			json_string(j, "command", f->command);
+			json_machine(j, &f->machine);
+			json_string(j, "damage", f->damage);
+			json_string(j, "live", f->live);
+			json_uint(j, "lost", c->run[r].lost);
+			json_bool(j, "lost_unknown", c->run[r].lost_unknown);
+			json_string(j, "copy_of",
 				    how->copy_of && how->copy_of[r] != r
 					    ? c->run[how->copy_of[r]].recording[0].path
 					    : NULL);
-			json_end(&j);
+			json_end(j);
 		}
-		json_end(&j);
+		json_end(j);
 	}
 	compare_machines(&machines, c);
-	json_machines(&j, &machines);
-	json_string(&j, "test", c->tested ? test_name(c) : NULL);
-	json_bool(&j, "one_thread", c->one_thread);
-	json_bool(&j, "own_cost_subtracted", c->run[0].options.subtract_own);
-	json_array(&j, "counters");
+	json_machines(j, &machines);
+	json_string(j, "test", c->tested ? test_name(c) : NULL);
+	json_bool(j, "one_thread", c->one_thread);
+	json_bool(j, "own_cost_subtracted", c->run[0].options.subtract_own);
+	json_array(j, "counters");
 	for (size_t k = 0; k < c->n_counters; k++) {
-		json_object(&j, NULL);
-		json_string(&j, "counter", c->counter[k].name);
-		json_string(&j, "unit", c->counter[k].unit);
-		json_string(&j, "quality", tare_quality_name(c->counter[k].quality));
-		json_end(&j);
+		json_object(j, NULL);
+		json_string(j, "counter", c->counter[k].name);
+		json_string(j, "unit", c->counter[k].unit);
+		json_string(j, "quality", tare_quality_name(c->counter[k].quality));
+		json_end(j);
 	}
-	json_end(&j);
-	json_object(&j, "all");
-	json_bool(&j, "judged", c->tested && !c->all.lost);
-	counts(&j, c, &c->all);
-	counters(&j, c, &c->all, how);
-	json_end(&j);
-	json_array(&j, "labels");
+	json_end(j);
+	json_object(j, "all");
+	json_bool(j, "judged", c->tested && !c->all.lost);
+	counts(j, c, &c->all);
+	counters(j, c, &c->all, how);
+	json_end(j);
+	json_array(j, "labels");
 	for (size_t i = 0; i < c->n_rows && (!how->top || n < how->top); i++) {
 		const struct compare_row *row = &c->row[i];
 		bool wanted = false;
@@ -206,72 +222,14 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 		if (!wanted)
 			continue;
 		n++;
-		json_object(&j, NULL);
-		json_label(&j, &c->labels.entry[row->label]);
-		json_bool(&j, "judged", c->tested && !row->lost && !row->names);
-		counts(&j, c, row);
-		counters(&j, c, row, how);
-		json_end(&j);
+		json_object(j, NULL);
+		json_label(j, &c->labels.entry[row->label]);
+		json_bool(j, "judged", c->tested && !row->lost && !row->names);
+		counts(j, c, row);
+		counters(j, c, row, how);
+		json_end(j);
 	}
-	json_end(&j);
-	json_end(&j);
-	json_into(out, &j);
-}
-
-/* Before, after, change; empty if not known. */
-static void put_means(struct text *out, const struct compare_row *row,
-		      const struct compare_change *d)
-{
-	for (int side = COMPARE_BEFORE; side < COMPARE_SIDES; side++) {
-		if (!row->unknown[side])
-			text_add(out, "%.15g", d->mean[side]);
-		text_add(out, ",");
-	}
-	if (!compare_unknown(row))
-		text_add(out, "%.15g", d->is.test.change);
-}
-
-void compare_csv(struct text *out, const struct compare *c, const struct compare_shown *how)
-{
-	size_t n = 0;
-
-	text_add(
-		out,
-		"label,kind,arguments,counter,unit,before,after,change,percent,half_95,p,q,beyond,total_before,total_after,total_change,reason\n");
-	for (size_t i = 0; i < c->n_rows && (!how->top || n < how->top); i++) {
-		const struct compare_row *row = &c->row[i];
-		bool any = false;
-
-		for (size_t k = 0; k < c->n_counters; k++) {
-			const struct compare_change *self = &row->change[k],
-						    *total = &row->change[c->n_counters + k];
-			double percent = compare_percent(self);
-
-			if (!self->known || !compare_counter_wanted(how, c->counter[k].name) ||
-			    !compare_row_wanted(c, row, how, k))
-				continue;
-			any = true;
-			csv_label(out, &c->labels.entry[row->label]);
-			csv_field(out, c->counter[k].name, ',');
-			csv_field(out, c->counter[k].unit, ',');
-			put_means(out, row, self);
-			text_add(out, ",");
-			if (isfinite(percent) && !compare_unknown(row))
-				text_add(out, "%.6g", percent);
-			text_add(out, ",");
-			if (self->is.test.tested && !self->is.unseen && !self->names)
-				text_add(out, "%.6g", self->is.test.half);
-			if (!self->is.test.tested || self->names)
-				text_add(out, ",,,");
-			else if (reason(self) && self->is.verdict != CHANGE_FEW)
-				text_add(out, ",%.6g,,", self->is.test.p);
-			else
-				text_add(out, ",%.6g,%.6g,%d", self->is.test.p, self->is.q,
-					 self->beyond);
-			text_add(out, ",");
-			put_means(out, row, total);
-			text_add(out, ",%s\n", reason(self) ? reason(self) : "");
-		}
-		n += any;
-	}
+	json_end(j);
+	json_end(j);
+	json_into(out, j);
 }

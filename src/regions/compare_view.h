@@ -22,9 +22,9 @@ void compare_text(struct text *out, struct compare *c, const struct compare_show
 		  const struct style *s);
 /* The machines of all runs, for region_cells.h. */
 void compare_machines(struct machines *m, const struct compare *c);
-void compare_json(struct text *out, const struct compare *c, const struct compare_shown *how);
-/* A line per label and counter. */
-void compare_csv(struct text *out, const struct compare *c, const struct compare_shown *how);
+/* tare/diff/1; CSV: a line per label and counter. */
+void compare_document(struct text *out, enum output_format format, const struct compare *c,
+		      const struct compare_shown *how);
 
 static inline bool compare_counter_wanted(const struct compare_shown *how, const char *counter)
 {

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "output/csv.h"
 #include "output/escape.h"
 #include "regions/region_cells.h"
 
@@ -131,18 +130,6 @@ void json_label(struct json *j, const struct labels_entry *l)
 	for (size_t i = 0; l->arg[i]; i++)
 		json_string(j, NULL, l->arg[i]);
 	json_end(j);
-}
-
-void csv_label(struct text *out, const struct labels_entry *l)
-{
-	struct text args = { 0 };
-
-	csv_field(out, l->name, ',');
-	csv_field(out, l->kind, ',');
-	for (size_t i = 0; l->arg[i]; i++)
-		text_add(&args, "%s%s", i ? "\x1e" : "", l->arg[i]);
-	csv_field(out, args.s, ',');
-	text_free(&args);
 }
 
 void put_points_lost(struct text *out, uint64_t lost, bool unknown)

@@ -23,8 +23,6 @@ void grid_amount(struct grid *g, unsigned column, enum ink ink, const struct sty
 void put_change(struct text *out, const struct style *s, const char *unit, double change);
 /* label, kind and arguments, as in every JSON document about regions. */
 void json_label(struct json *j, const struct labels_entry *l);
-/* The arguments in one field, separated by a byte that no argument contains. */
-void csv_label(struct text *out, const struct labels_entry *l);
 /* " (file:line)", the source location of a label, if known. */
 void put_source(struct text *out, const char *file, uint32_t line);
 /* "2 begun and not ended, 1 finished again": the unmatched ends. */

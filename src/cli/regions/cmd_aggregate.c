@@ -103,7 +103,7 @@ static int to_page(struct page_file *p, const struct aggregate *a,
 	int ret;
 
 	all.top = o->form.top_given ? o->form.top : 0;
-	aggregate_json(&json, a, &all);
+	aggregate_document(&json, FORMAT_JSON, a, &all);
 	ret = region_page(p, "tare aggregate", &json, files, n, err);
 	text_free(&json);
 	return ret;
@@ -169,12 +169,10 @@ static int run_aggregate(const struct command *self, int argc, char **argv)
 		if (ret == 0 && o.explain)
 			ret = explain(&explained, &a, &o.shown, &err);
 		o.shown.explained = o.explain ? &explained : NULL;
-		if (ret == 0 && o.form.out.format == FORMAT_JSON)
-			aggregate_json(&out, &a, &o.shown);
-		else if (ret == 0 && o.form.out.format == FORMAT_CSV)
-			aggregate_csv(&out, &a, &o.shown);
-		else if (ret == 0)
+		if (ret == 0 && o.form.out.format == FORMAT_TEXT)
 			aggregate_text(&out, &a, &o.shown, &to.style);
+		else if (ret == 0)
+			aggregate_document(&out, o.form.out.format, &a, &o.shown);
 		if (ret == 0)
 			ret = recording_close(&to, &out, &err);
 		else

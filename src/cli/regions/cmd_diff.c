@@ -198,7 +198,7 @@ static int to_page(struct page_file *p, const struct compare *c, const struct di
 	int ret;
 
 	all.top = o->form.top_given ? o->form.top : 0;
-	compare_json(&json, c, &all);
+	compare_document(&json, FORMAT_JSON, c, &all);
 	for (size_t i = 0; i < c->n_runs; i++)
 		text_add(&title, "%s%s",
 			 i == c->n[COMPARE_BEFORE] ? " - "
@@ -258,12 +258,10 @@ static int run_diff(const struct command *self, int argc, char **argv)
 					    compare_counter_name, "the recordings have", &err);
 		if (ret == 0)
 			compare_sort(&c, o.shown.key, 0);
-		if (ret == 0 && o.form.out.format == FORMAT_JSON)
-			compare_json(&out, &c, &o.shown);
-		else if (ret == 0 && o.form.out.format == FORMAT_CSV)
-			compare_csv(&out, &c, &o.shown);
-		else if (ret == 0)
+		if (ret == 0 && o.form.out.format == FORMAT_TEXT)
 			compare_text(&out, &c, &o.shown, &to.style);
+		else if (ret == 0)
+			compare_document(&out, o.form.out.format, &c, &o.shown);
 		if (ret == 0)
 			ret = recording_close(&to, &out, &err);
 		else
