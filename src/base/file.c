@@ -470,24 +470,6 @@ int file_part_place(int fd, const char *part, const char *path, const char *old)
 	return ret;
 }
 
-int file_temp_folder(char folder[FILE_FOLDER_ROOM], const char *purpose, struct tare_error *err)
-{
-	const char *temp = getenv("TMPDIR");
-	char *full = realpath(temp && *temp ? temp : "/tmp", NULL);
-	int n = snprintf(folder, FILE_FOLDER_ROOM, "%s/tare-%s-XXXXXX", full ? full : "/tmp",
-			 purpose);
-
-	free(full);
-	if (n >= FILE_FOLDER_ROOM)
-		errno = ENAMETOOLONG;
-	else if (mkdtemp(folder))
-		return 0;
-	tare_fail(err, errno, "cannot create %.200s: %s", folder, strerror(errno));
-	tare_hint(err, "TMPDIR names another place for temporary files");
-	folder[0] = '\0';
-	return -err->code;
-}
-
 int file_lock_folder(const char *path)
 {
 	const struct timespec wait = { .tv_nsec = 10000000 };

@@ -41,14 +41,6 @@ int file_line(const char *root, const char *path, char *buf, size_t room, struct
  */
 int file_scratch(struct tare_error *err);
 
-enum { FILE_FOLDER_ROOM = 2048 }; /* so that names in it fit into PATH_MAX */
-
-/*
- * A new folder "tare-PURPOSE-XXXXXX" of this user alone, in $TMPDIR or /tmp; absolute, with links
- * resolved. "" on errors.
- */
-int file_temp_folder(char folder[FILE_FOLDER_ROOM], const char *purpose, struct tare_error *err);
-
 /*
  * Remove a folder of this user with all files in it; subfolders stay, and then the folder does,
  * too. Signal handlers may call it.

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/temp_folder.h"
 #include "bench/bench_build.h"
 #include "bench/bench_child.h"
 
@@ -17,55 +15,20 @@ enum { WORDS_MAX = 64, SAID_MAX = 1 << 20 };
 
 static const char begin[] = "tare-bench-";
 
-/* A folder in use is locked by its user. */
-static void remove_left(const char *parent)
+static void remove_left(const char *folder, void *unused)
 {
-	DIR *all = opendir(parent);
-	struct dirent *entry;
-	struct stat st;
-
-	while (all && (entry = readdir(all))) {
-		char path[512];
-		int fd;
-
-		if (strncmp(entry->d_name, begin, strlen(begin)) ||
-		    snprintf(path, sizeof(path), "%s/%s", parent, entry->d_name) >=
-			    (int)sizeof(path))
-			continue;
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-		    flock(fd, LOCK_EX | LOCK_NB) == 0)
-			file_remove_folder(path);
-		if (fd >= 0)
-			close(fd);
-	}
-	if (all)
-		closedir(all);
+	(void)unused;
+	file_remove_folder(folder);
 }
 
-/* 0, or an errno. */
+/* 0, or a negative errno. */
 static int make(struct bench_room *r, const char *parent)
 {
-	for (int tries = 0; tries < 3; tries++) {
-		struct stat st;
-
-		if (snprintf(r->path, sizeof(r->path), "%s/%sXXXXXX", parent, begin) >=
-		    (int)sizeof(r->path))
-			return ENAMETOOLONG;
-		if (!mkdtemp(r->path))
-			return errno;
-		r->lock = open(r->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (r->lock < 0 || flock(r->lock, LOCK_EX) < 0 || fstat(r->lock, &st) < 0) {
-			int code = errno;
-
-			bench_room_close(r);
-			return code;
-		}
-		if (st.st_nlink)
-			return 0;
-		close(r->lock); /* another tare took it for an abandoned one before it was locked */
-	}
-	return EBUSY;
+	if (snprintf(r->path, sizeof(r->path), "%s/%sXXXXXX", parent, begin) >=
+	    (int)sizeof(r->path))
+		return -ENAMETOOLONG;
+	r->lock = temp_folder_make(r->path);
+	return r->lock < 0 ? r->lock : 0;
 }
 
 int bench_room_open(struct bench_room *r, const char *parent, struct tare_error *err)
@@ -74,8 +37,8 @@ int bench_room_open(struct bench_room *r, const char *parent, struct tare_error 
 
 	if (r->path[0])
 		return 0;
-	remove_left(parent);
-	code = make(r, parent);
+	temp_folders_stale(parent, begin, remove_left, NULL);
+	code = -make(r, parent);
 	if (!code)
 		return 0;
 	r->path[0] = '\0';

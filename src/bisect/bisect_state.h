@@ -6,7 +6,7 @@
 #ifndef BISECT_BISECT_STATE_H
 #define BISECT_BISECT_STATE_H
 
-#include "base/file.h"
+#include "base/temp_folder.h"
 #include "base/text.h"
 #include "bisect/bisect.h"
 

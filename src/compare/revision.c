@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/signal_name.h"
+#include "base/temp_folder.h"
 #include "base/text.h"
 #include "compare/revision.h"
 #include "launch/signals.h"
@@ -338,4 +341,46 @@ int revision_remove(struct revision *r, struct revision_signals *s, struct tare_
 	}
 	r->tree[0] = '\0';
 	return ret < 0 ? ret : 0;
+}
+
+/* ---- of a tare that was killed ---- */
+
+/* Also from the list of worktrees of its repository, which `git -C` finds. */
+static void remove_worktree(const char *tree)
+{
+	char path[PATH_MAX];
+	struct revision_signals s;
+	struct stat st;
+
+	if (snprintf(path, sizeof(path), "%s/.git", tree) >= (int)sizeof(path) ||
+	    lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	snprintf(path, sizeof(path), "%s", tree);
+	revision_signals_begin(&s);
+	s.removing = true;
+	git(&s, NULL, NULL, "-C", path, "worktree", "remove", "--force", "--force", path, NULL);
+	revision_signals_end(&s);
+}
+
+static void remove_worktrees(const char *folder)
+{
+	DIR *all = opendir(folder);
+	struct dirent *entry;
+	char path[PATH_MAX];
+
+	while (all && (entry = readdir(all)))
+		if (entry->d_name[0] != '.' &&
+		    snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) <
+			    (int)sizeof(path))
+			remove_worktree(path);
+	if (all)
+		closedir(all);
+}
+
+void revision_remove_stale(void)
+{
+	static const char *const purposes[] = { "compare", "gate", "bisect" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(purposes); i++)
+		temp_folder_remove_stale(purposes[i], remove_worktrees);
 }

@@ -66,5 +66,10 @@ int revision_build(const struct revision *r, const char *command, const char *lo
 		   struct revision_signals *s, struct tare_error *err);
 /* The worktree, with everything in it. Does nothing if there is none. */
 int revision_remove(struct revision *r, struct revision_signals *s, struct tare_error *err);
+/*
+ * The temporary folders that a killed tare compare, gate or bisect left, and the worktrees in them,
+ * of any repository.
+ */
+void revision_remove_stale(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/signal_name.h"
+#include "base/temp_folder.h"
 #include "compare/compare_cause.h"
 #include "compare/compare_view.h"
 #include "gate/gate_measure.h"
@@ -341,19 +342,20 @@ static int record_regions(struct gate_outcome *o, const struct place *p, char *f
 static int count_regions(struct gate_outcome *o, const struct place *p, struct tare_error *err)
 {
 	struct tare_error why = TARE_ERROR_INIT;
-	char folder[FILE_FOLDER_ROOM], file[FILE_FOLDER_ROOM + 8];
+	struct temp_folder folder;
+	char file[FILE_FOLDER_ROOM + 8];
 	struct text document = { 0 };
-	int ret = file_temp_folder(folder, "gate", err);
+	int ret = temp_folder_open(&folder, "gate", err);
 
 	if (ret < 0)
 		return ret;
-	snprintf(file, sizeof(file), "%s/regions", folder);
+	snprintf(file, sizeof(file), "%s/regions", folder.path);
 	ret = record_regions(o, p, file, &document, err);
 	if (ret == 0 && !gate_verdict_is_error(o->verdict) &&
 	    gate_regions_parse(&o->head, p->b, document.s ? document.s : "", document.len, &why) <
 		    0)
 		fail(o, GATE_FAILED, &why);
-	file_remove_folder(folder);
+	temp_folder_close(&folder);
 	text_free(&document);
 	return ret;
 }

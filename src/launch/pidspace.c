@@ -9,21 +9,21 @@
 #include <stdarg.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/path.h"
 #include "base/program.h"
+#include "base/temp_folder.h"
 #include "launch/pidspace.h"
 #include "launch/signals.h"
 
@@ -117,56 +117,12 @@ __attribute__((format(printf, 2, 3))) static void miss(struct determinism *f, co
 	determinism_miss(f, FIXED_CWD, "%s", why);
 }
 
-static const char begin[] = "/tmp/tare-cwd-", end[] = "XXXXXX";
+static const char parent[] = "/tmp", begin[] = "/tmp/tare-cwd-", end[] = "XXXXXX";
 
-/*
- * Folders of a tare that was killed. A user of a folder holds its lock, and the kernel releases it
- * when the process dies.
- */
-static void remove_stale_folders(void)
+static void remove_left(const char *folder, void *unused)
 {
-	glob_t found;
-	char pattern[sizeof(begin) + 1];
-
-	snprintf(pattern, sizeof(pattern), "%s*", begin);
-	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
-		return;
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		int fd = open(found.gl_pathv[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		struct stat st;
-
-		if (fd < 0)
-			continue;
-		if (fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-		    flock(fd, LOCK_EX | LOCK_NB) == 0)
-			rmdir(found.gl_pathv[i]);
-		close(fd);
-	}
-	globfree(&found);
-}
-
-/*
- * With a name as for mkdtemp(3). Returns its lock, held until the descriptor is closed in this
- * process and all its children; or -errno.
- */
-static int make_folder(char *name)
-{
-	size_t n = strlen(name);
-
-	for (int tries = 0; tries < 3; tries++) {
-		struct stat st;
-		int fd;
-
-		memcpy(name + n - strlen(end), end, sizeof(end));
-		if (!mkdtemp(name))
-			return -errno;
-		fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd >= 0 && flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && st.st_nlink)
-			return fd;
-		if (fd >= 0) /* it was removed as stale before it was locked */
-			close(fd);
-	}
-	return -EBUSY;
+	(void)unused;
+	rmdir(folder);
 }
 
 /*
@@ -196,8 +152,8 @@ static void make_long_name(struct determinism *f)
 	memcpy(f->cwd, begin, strlen(begin));
 	memcpy(f->cwd + lacks - strlen(end), end, sizeof(end));
 	f->cwd_from = lacks;
-	remove_stale_folders();
-	f->cwd_lock = make_folder(f->cwd);
+	temp_folders_stale(parent, path_base(begin), remove_left, NULL);
+	f->cwd_lock = temp_folder_make(f->cwd);
 	if (f->cwd_lock < 0) {
 		determinism_miss(f, FIXED_CWD, "no folder in /tmp: %s", strerror(-f->cwd_lock));
 		f->cwd[0] = '\0';
@@ -361,7 +317,7 @@ void pidspace_rename(struct determinism *f, size_t more)
 	memset(folder, '.', more);
 	memcpy(folder, begin, strlen(begin));
 	memcpy(folder + more - strlen(end), end, sizeof(end));
-	f->cwd_lock = make_folder(folder);
+	f->cwd_lock = temp_folder_make(folder);
 	if (f->cwd_lock >= 0 && mount("/", folder, NULL, MS_BIND | MS_REC, NULL) == 0) {
 		f->cwd_from = more;
 		memcpy(f->cwd, folder, more);

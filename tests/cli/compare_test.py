@@ -541,6 +541,55 @@ def commands_that_ignore_signals():
             true("stopped by SIGINT" in err, err)
 
 
+def building(where):
+    """A comparison that builds until it is ended; its folder."""
+    before = set(Path(ROOM.name).glob("tare-compare-*/*/started"))
+    p = subprocess.Popen([TARE, "compare", "-r", "0", "--rev", "one..two", "--build", f"echo >started; exec sleep {SECONDS}", "--", "true"],
+                         stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=where, env=GIT)
+    while not set(Path(ROOM.name).glob("tare-compare-*/*/started")) - before:
+        equal(p.poll(), None, "it has not ended")
+        time.sleep(0.05)
+    return p, (set(Path(ROOM.name).glob("tare-compare-*/*/started")) - before).pop().parent.parent
+
+
+@test
+def folders_of_a_killed_tare():
+    """The next comparison, of any repository, removes them with their worktrees; not those in use, nor another program's."""
+    where, kept = repository(), Path(ROOM.name, "kept")
+    live, used = building(where)
+    dead, stale = building(where)
+    dead.kill()
+    dead.communicate()
+    for pid in running(SECONDS):
+        if os.readlink(f"/proc/{pid}/cwd").startswith(str(stale.resolve())):
+            os.kill(int(pid), signal.SIGKILL)
+    kept.mkdir()
+    (kept / "file").write_text("kept")
+    (stale / "old" / "link").symlink_to(kept)
+    (stale / "old" / "deep").mkdir()
+    (stale / "old" / "deep" / "file").write_text("")
+    (stale / "old" / "deep").chmod(0o555)
+    (stale / "link").symlink_to(kept)
+    link, other = Path(ROOM.name, "tare-compare-linked"), Path(ROOM.name, "tare-compare-others")
+    (kept / ".tare-folder").write_text("")
+    link.symlink_to(kept)
+    other.mkdir(0o700)
+    (other / "file").write_text("kept")
+    equal(git("worktree", "list").count("\n"), 2, "worktrees of both")
+    compare("-r", "0", "--", "true", ":::", "true", env=GIT)
+    equal((stale.exists(), used.exists(), (used / "old" / "started").exists()), (False, True, True), "the one that is used stays")
+    equal(str(used) in git("worktree", "list"), True, "and its worktree")
+    equal(git("worktree", "list").count("\n"), 1, "the other is not registered any more")
+    equal(((kept / "file").read_text(), (other / "file").read_text(), link.is_symlink()), ("kept", "kept", True), "nothing else is removed")
+    live.send_signal(signal.SIGINT)
+    ended(live)
+    for f in (kept / ".tare-folder", kept / "file", other / "file", link):
+        f.unlink()
+    kept.rmdir()
+    other.rmdir()
+    equal(left(where), CLEAN, "all")
+
+
 @test
 def a_closed_standard_error():
     """The output of a build that fails has no reader: the worktrees are removed."""

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/temp_folder.h"
 #include "bisect/bisect_run.h"
 #include "bisect/bisect_view.h"
 #include "output/options/output_options.h"
@@ -55,6 +56,7 @@ struct job {
 	struct bisect_job run;
 	struct revision_signals signals;
 	struct progress progress;
+	struct temp_folder folder;
 	char path[PATH_MAX], prefix[PATH_MAX], event[256];
 	int lock;
 	struct tare_error *err;
@@ -210,7 +212,8 @@ static int bisect(struct job *j, char **words)
 		ret = bisect_check_event(&j->state, j->err);
 	if (ret == 0) {
 		bisect_clean_up(&j->state, &j->signals); /* of a tare that was killed */
-		ret = file_temp_folder(j->state.folder, "bisect", j->err);
+		ret = temp_folder_open(&j->folder, "bisect", j->err);
+		strcpy(j->state.folder, j->folder.path);
 	}
 	if (ret < 0)
 		return ret;
@@ -228,6 +231,7 @@ static int bisect(struct job *j, char **words)
 	if (ret == -EINTR)
 		tare_hint(j->err, "tare bisect --resume continues, --reset drops it");
 	bisect_clean_up(&j->state, &j->signals);
+	temp_folder_close(&j->folder);
 	if (ret == -EINVAL)
 		drop_state(j);
 	return ret;
@@ -262,6 +266,7 @@ static int run_bisect(const struct command *self, int argc, char **argv)
 		return status;
 	for (size_t i = 0; i < ARRAY_SIZE(unset); i++)
 		unsetenv(unset[i]);
+	revision_remove_stale();
 	revision_signals_begin(&j.signals);
 	ret = run(&j, argv + rest);
 	status = ret == 0 && (o.reset || j.result.found) ? 0 : EXIT_CANNOT_MEASURE;

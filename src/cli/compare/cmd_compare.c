@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "base/path.h"
+#include "base/temp_folder.h"
 #include "cli/common_options.h"
 #include "cli/compare/compare_revisions.h"
 #include "compare/compare_document.h"
@@ -102,7 +103,8 @@ static int find_cause(struct job *j)
 {
 	const struct compare_event *e = compare_instructions(j->measured.event, j->measured.n);
 	const char *program[COMPARE_SIDES], *paths[COMPARE_SIDES];
-	char folder[FILE_FOLDER_ROOM], path[COMPARE_SIDES][sizeof(folder) + 16];
+	struct temp_folder folder;
+	char path[COMPARE_SIDES][sizeof(folder.path) + 16];
 	struct tare_error why = TARE_ERROR_INIT;
 	int ret = 0;
 
@@ -110,12 +112,12 @@ static int find_cause(struct job *j)
 		return 0;
 	sigset_t before = temp_cleanup_block();
 
-	ret = file_temp_folder(folder, "compare", &why);
+	ret = temp_folder_open(&folder, "compare", &why);
 	if (ret == 0)
-		temp_cleanup_add(folder);
+		temp_cleanup_add(folder.path);
 	temp_cleanup_unblock(&before);
 	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++) {
-		snprintf(path[side], sizeof(path[side]), "%s/%s.data", folder,
+		snprintf(path[side], sizeof(path[side]), "%s/%s.data", folder.path,
 			 compare_side_name(side));
 		paths[side] = path[side];
 		program[side] = path_base(j->plan.argv[side][0]);
@@ -128,8 +130,8 @@ static int find_cause(struct job *j)
 		ret = compare_cause_read(&j->cause, paths, program, &why);
 		j->has_cause = ret == 0;
 	}
-	file_remove_folder(folder);
-	temp_cleanup_forget(folder);
+	temp_folder_close(&folder);
+	temp_cleanup_forget(folder.path);
 	if (ret == -EINTR || ret == -ENOMEM) {
 		*j->err = why;
 		return ret;
@@ -537,6 +539,7 @@ static int run_compare(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 		status = EXIT_CANNOT_MEASURE;
 	} else {
+		revision_remove_stale();
 		status = (j.path[0]       ? compare_files
 				  : o.rev ? compare_revisions
 					  : compare_commands)(&j);

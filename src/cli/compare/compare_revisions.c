@@ -16,7 +16,7 @@ static const char *const names[] = { "old", "new" };
 
 static void path_in(const struct compare_revisions *r, const char *name, char out[PATH_MAX])
 {
-	snprintf(out, PATH_MAX, "%s/%s", r->folder, name);
+	snprintf(out, PATH_MAX, "%s/%s", r->folder.path, name);
 }
 
 /* The last lines of what a build printed. */
@@ -77,7 +77,7 @@ int compare_revisions_open(struct compare_revisions *r, const char *range, const
 		snprintf(r->dirty, sizeof(r->dirty),
 			 "Uncommitted changes are not compared: the checkout is at %.12s", head);
 	if (ret >= 0)
-		ret = file_temp_folder(r->folder, "compare", err);
+		ret = temp_folder_open(&r->folder, "compare", err);
 	progress_begin(progress, "compare", false);
 	for (int side = 0; ret == 0 && side < 2; side++)
 		ret = build_side(r, side, build, progress, err);
@@ -90,7 +90,7 @@ int compare_revisions_fork(struct compare_revisions *r)
 	int status, pid = fork();
 
 	if (pid == 0) {
-		r->folder[0] = '\0'; /* the caller removes it */
+		r->folder.path[0] = '\0'; /* the caller removes it */
 		revision_signals_child(&r->signals);
 		return -1;
 	}
@@ -104,11 +104,9 @@ void compare_revisions_close(struct compare_revisions *r)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 
-	for (int side = 0; r->folder[0] && side < 2; side++)
+	for (int side = 0; r->folder.path[0] && side < 2; side++)
 		if (revision_remove(&r->side[side], &r->signals, &err) < 0)
 			fprintf(stderr, "tare compare: %s\n", err.what);
-	if (r->folder[0])
-		file_remove_folder(r->folder);
-	r->folder[0] = '\0';
+	temp_folder_close(&r->folder);
 	revision_signals_end(&r->signals);
 }

@@ -3,15 +3,15 @@
 #ifndef CLI_COMPARE_COMPARE_REVISIONS_H
 #define CLI_COMPARE_COMPARE_REVISIONS_H
 
-#include "base/file.h"
+#include "base/temp_folder.h"
 #include "compare/revision.h"
 #include "output/progress.h"
 
 struct compare_revisions {
 	struct revision side[2];
 	struct revision_signals signals;
-	char folder[FILE_FOLDER_ROOM]; /* of the worktrees; "": none */
-	char dirty[160]; /* a note, if the checkout has changes that are not compared */
+	struct temp_folder folder; /* of the worktrees */
+	char dirty[160];           /* a note, if the checkout has changes that are not compared */
 };
 
 /*

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "base/path.h"
+#include "base/temp_folder.h"
 #include "gate/gate_git.h"
 #include "gate/gate_measure.h"
 #include "gate/gate_view.h"
@@ -67,8 +68,8 @@ struct job {
 	struct gate_shown shown;
 	struct revision_signals signals;
 	struct progress progress;
-	struct revision worktree;      /* of the base, with --measure-base */
-	char folder[FILE_FOLDER_ROOM]; /* of the worktree and of temporary files; "": none */
+	struct revision worktree;  /* of the base, with --measure-base */
+	struct temp_folder folder; /* of the worktree and of temporary files */
 	struct tare_error *err;
 };
 
@@ -236,11 +237,11 @@ static int measure_base(struct job *j)
 			  j->base.none[0] ? j->base.none : "HEAD has no parent");
 		return -ENOENT;
 	}
-	ret = file_temp_folder(j->folder, "gate", j->err);
+	ret = temp_folder_open(&j->folder, "gate", j->err);
 	if (ret < 0)
 		return ret;
-	snprintf(tree, sizeof(tree), "%s/base", j->folder);
-	snprintf(log, sizeof(log), "%s/log", j->folder);
+	snprintf(tree, sizeof(tree), "%s/base", j->folder.path);
+	snprintf(log, sizeof(log), "%s/log", j->folder.path);
 	strcpy(base->name, "the base");
 	strcpy(base->commit, j->base.merge_base);
 	progress_show(&j->progress, 0, "building %.12s", base->commit);
@@ -261,11 +262,11 @@ static void remove_worktree(struct job *j)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 
-	if (!j->folder[0])
+	if (!j->folder.path[0])
 		return;
 	if (revision_remove(&j->worktree, &j->signals, &err) < 0)
 		complain(j->self, &err, NULL);
-	file_remove_folder(j->folder);
+	temp_folder_close(&j->folder);
 }
 
 static int find_base(struct job *j)
@@ -355,7 +356,7 @@ static int tell_cause(struct job *j)
 		if (j->outcome[i].verdict == GATE_SLOWER && !j->benchmark[i]->bench &&
 		    getcwd(here, sizeof(here)))
 			ret = gate_cause(&j->outcome[i], j->benchmark[i], j->worktree.dir, here,
-					 j->folder, &j->signals, j->err);
+					 j->folder.path, &j->signals, j->err);
 	if (j->shown.measured_base)
 		return ret;
 	for (size_t i = 0; i < j->n && !j->o->baseline; i++) {
@@ -607,6 +608,7 @@ static int run_gate(const struct command *self, int argc, char **argv)
 
 	if (rest < 0)
 		return status;
+	revision_remove_stale();
 	revision_signals_begin(&j.signals);
 	if (argv[rest] && !strcmp(argv[rest], "run")) {
 		status = run_run(&j, argv + rest + 1);

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "base/temp_folder.h"
+
+enum { TRIES = 3, DEEPEST = 100 };
+
+static const char random_part[] = "XXXXXX";
+/* In each folder of temp_folder_open(): another program's folder of such a name is not removed. */
+static const char marker[] = ".tare-folder";
+
+static int open_folder(int at, const char *name)
+{
+	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+}
+
+int temp_folder_make(char *name)
+{
+	size_t n = strlen(name) - strlen(random_part);
+
+	for (int tries = 0; tries < TRIES; tries++) {
+		struct stat st;
+		int fd, code;
+
+		memcpy(name + n, random_part, sizeof(random_part));
+		if (!mkdtemp(name))
+			return -errno;
+		fd = open_folder(AT_FDCWD, name);
+		code = fd < 0 || flock(fd, LOCK_EX) < 0 || fstat(fd, &st) < 0 ? errno : 0;
+		if (!code && st.st_nlink)
+			return fd;
+		if (fd >= 0)
+			close(fd);
+		if (code) {
+			rmdir(name);
+			return -code;
+		}
+		/* another tare removed it as stale before it was locked */
+	}
+	return -EBUSY;
+}
+
+/* Not if another user could give a folder of this user another name in it. */
+static bool is_safe(int parent)
+{
+	struct stat st;
+
+	return fstat(parent, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) &&
+		((st.st_mode & S_ISVTX) || !(st.st_mode & (S_IWGRP | S_IWOTH)));
+}
+
+void temp_folders_stale(const char *parent, const char *begin,
+			void (*stale)(const char *folder, void *with), void *with)
+{
+	DIR *all = opendir(parent);
+	struct dirent *entry;
+	struct stat st;
+
+	while (all && is_safe(dirfd(all)) && (entry = readdir(all))) {
+		char path[PATH_MAX];
+		int fd;
+
+		if (strncmp(entry->d_name, begin, strlen(begin)) ||
+		    snprintf(path, sizeof(path), "%s/%s", parent, entry->d_name) >=
+			    (int)sizeof(path))
+			continue;
+		fd = open_folder(dirfd(all), entry->d_name);
+		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+		    flock(fd, LOCK_EX | LOCK_NB) == 0)
+			stale(path, with);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (all)
+		closedir(all);
+}
+
+/* ---- folders with a purpose ---- */
+
+static int parent_name(char out[FILE_FOLDER_ROOM])
+{
+	const char *temp = getenv("TMPDIR");
+	char *full = realpath(temp && *temp ? temp : "/tmp", NULL);
+	int n = snprintf(out, FILE_FOLDER_ROOM, "%s", full ? full : "/tmp");
+
+	free(full);
+	return n < FILE_FOLDER_ROOM ? 0 : -ENAMETOOLONG;
+}
+
+static int make(struct temp_folder *f, const char *purpose)
+{
+	char parent[FILE_FOLDER_ROOM];
+	int ret = parent_name(parent), fd;
+
+	if (ret == 0 &&
+	    snprintf(f->path, sizeof(f->path), "%s/tare-%s-%s", parent, purpose, random_part) >=
+		    (int)sizeof(f->path))
+		ret = -ENAMETOOLONG;
+	if (ret == 0)
+		f->lock = temp_folder_make(f->path);
+	if (ret < 0 || f->lock >= 0)
+		return ret;
+	/* a file system without locks: its folders never count as stale */
+	if (f->lock != -EBADF && f->lock != -ENOLCK && f->lock != -EOPNOTSUPP)
+		return f->lock;
+	memcpy(f->path + strlen(f->path) - strlen(random_part), random_part, sizeof(random_part));
+	fd = mkdtemp(f->path) ? 0 : -errno;
+	f->lock = -1;
+	return fd;
+}
+
+int temp_folder_open(struct temp_folder *f, const char *purpose, struct tare_error *err)
+{
+	int ret = make(f, purpose), fd = -1, at;
+
+	if (ret == 0) {
+		at = f->lock < 0 ? open_folder(AT_FDCWD, f->path) : f->lock;
+		fd = openat(at, marker, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		ret = fd < 0 ? -errno : 0;
+		if (fd >= 0)
+			close(fd);
+		if (f->lock < 0 && at >= 0)
+			close(at);
+		if (ret < 0)
+			temp_folder_close(f);
+	}
+	if (ret == 0)
+		return 0;
+	f->path[0] = '\0';
+	tare_fail(err, -ret, "cannot create a folder tare-%s-%s for temporary files: %s", purpose,
+		  random_part, strerror(-ret));
+	tare_hint(err, "TMPDIR names another place for temporary files");
+	return ret;
+}
+
+void temp_folder_close(struct temp_folder *f)
+{
+	if (!f->path[0])
+		return;
+	file_remove_folder(f->path);
+	if (f->lock >= 0)
+		close(f->lock);
+	f->path[0] = '\0';
+}
+
+/* ---- removal ---- */
+
+/* Closes fd. Removes only files on the device, so that those of a mount there stay. */
+static void remove_contents(int fd, dev_t device, int depth)
+{
+	DIR *all = fdopendir(fd);
+	struct dirent *entry;
+	struct stat st;
+
+	if (!all)
+		close(fd);
+	while (all && (entry = readdir(all))) {
+		const char *name = entry->d_name;
+		int sub;
+
+		if (!strcmp(name, ".") || !strcmp(name, "..") || unlinkat(fd, name, 0) == 0 ||
+		    depth == DEEPEST)
+			continue;
+		sub = open_folder(fd, name);
+		if (sub < 0)
+			continue;
+		if (fstat(sub, &st) == 0 && st.st_dev == device && st.st_uid == geteuid()) {
+			fchmod(sub, 0700); /* a build may write-protect its folders */
+			remove_contents(sub, device, depth + 1);
+		} else {
+			close(sub);
+		}
+		unlinkat(fd, name, AT_REMOVEDIR);
+	}
+	if (all)
+		closedir(all);
+}
+
+struct removal {
+	void (*before)(const char *folder);
+};
+
+static void remove_one(const char *folder, void *with)
+{
+	const struct removal *r = with;
+	int fd = open_folder(AT_FDCWD, folder);
+	struct stat st, is;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && fstatat(fd, marker, &is, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(is.st_mode) && is.st_uid == geteuid()) {
+		if (r->before)
+			r->before(folder);
+		remove_contents(fd, st.st_dev, 0);
+	} else if (fd >= 0) {
+		close(fd);
+	}
+	rmdir(folder); /* also one that was killed before it had its marker: it is empty */
+}
+
+void temp_folder_remove_stale(const char *purpose, void (*before)(const char *folder))
+{
+	char parent[FILE_FOLDER_ROOM], begin[64];
+	struct removal r = { before };
+
+	if (parent_name(parent) < 0)
+		return;
+	snprintf(begin, sizeof(begin), "tare-%s-", purpose);
+	temp_folders_stale(parent, begin, remove_one, &r);
+}
