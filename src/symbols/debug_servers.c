@@ -19,6 +19,10 @@ int debug_servers_use(struct tare_error *err)
 
 	if (!urls || !*urls)
 		return tare_fail(err, EINVAL, "DEBUGINFOD_URLS, the list of servers, is not set");
+#ifdef LIBRARIES_LINKED
+	return tare_fail(err, ENOTSUP,
+			 "a static tare cannot load libdebuginfod, which asks the servers");
+#endif
 	library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
 	if (library) {
 		servers.begin = (typeof(servers.begin))dlsym(library, "debuginfod_begin");

@@ -1,6 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/libdw.h"
 
+#ifdef LIBRARIES_LINKED
+
+struct libdw libdw = { LIBDW_FUNCTIONS(LIBRARY_LINKED).usable = true };
+
+/* Of libstdc++. */
+char *__cxa_demangle(const char *name, char *room, size_t *size, int *status);
+
+char *libdw_demangled(const char *name)
+{
+	int status;
+
+	/* may be NULL if the status is not 0 */
+	return __cxa_demangle(name, NULL, NULL, &status);
+}
+
+int libdw_load(struct tare_error *err)
+{
+	(void)err;
+	return 0;
+}
+
+#else
+
 struct libdw libdw;
 
 static void bind(void)
@@ -44,3 +67,5 @@ int libdw_load(struct tare_error *err)
 	return library_missing(err, ENOENT, "libdw.so.1, which reads symbols",
 			       "install it (Debian: libdw1)");
 }
+
+#endif
