@@ -42,6 +42,16 @@ bool process_more_descriptors(void)
 	return setrlimit(RLIMIT_NOFILE, &now) == 0;
 }
 
+void process_limit_hint(struct tare_error *err, int code)
+{
+	if (code == EMFILE)
+		tare_hint(err, "ulimit -n N allows more");
+	else if (code == EAGAIN)
+		tare_hint(err,
+			  "ulimit -u N allows this user more processes and threads; a control "
+			  "group's pids.max and ulimit -v also limit them");
+}
+
 uint64_t process_pid_namespace(void)
 {
 	struct stat st;

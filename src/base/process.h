@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "base/error.h"
 
 /*
  * Its letter in ROOT/proc/TID/stat (R, S, D, T, ...); 'X': it does not exist. root may be NULL.
@@ -20,6 +21,12 @@ bool process_ended(const char *root, pid_t tid);
  * for a descriptor per event, CPU and thread. False: it was there already.
  */
 bool process_more_descriptors(void);
+
+/*
+ * Hint at the limit to raise after fork(2), pipe(2), pthread_create(3) or the like failed with this
+ * errno.
+ */
+void process_limit_hint(struct tare_error *err, int code);
 
 /* The inode of this process's PID namespace; 0: unknown. */
 uint64_t process_pid_namespace(void);

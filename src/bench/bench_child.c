@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/process.h"
 #include "bench/bench_child.h"
 #include "launch/environment.h"
 #include "launch/orphans.h"
@@ -36,7 +37,7 @@ static int keep_own(struct lent *l, struct tare_error *err)
 					close(l->kept[i]);
 			tare_fail(err, code, "cannot copy a descriptor for the child process: %s",
 				  strerror(code));
-			tare_hint(err, "ulimit -n N allows more");
+			process_limit_hint(err, code);
 			return -code;
 		}
 	}

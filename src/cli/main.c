@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "base/text.h"
 #include "cli/version.h"
@@ -119,6 +120,25 @@ static void hold_file_limit(void)
 		sigaction(SIGXFSZ, &sa, NULL);
 }
 
+/* Some functions have tens of kilobytes of variables; threads of tare get a stack of this limit. */
+enum { STACK_LEAST = 512 << 10 };
+
+static bool has_stack(void)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_STACK, &most) < 0 || most.rlim_cur >= STACK_LEAST)
+		return true;
+	tare_fail(&err, ENOMEM, "the stack is limited to %llu KiB, and tare needs %d",
+		  (unsigned long long)most.rlim_cur / 1024, STACK_LEAST / 1024);
+	tare_hint(&err,
+		  "ulimit -s 8192; for the command alone: -- sh -c 'ulimit -s %llu; exec ...'",
+		  (unsigned long long)most.rlim_cur / 1024);
+	complain(NULL, &err, NULL);
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	hold_standard();
@@ -133,7 +153,7 @@ int main(int argc, char **argv)
 	const struct command *c = find(argv[1]);
 
 	if (c)
-		return c->run(c, argc - 1, argv + 1);
+		return has_stack() ? c->run(c, argc - 1, argv + 1) : EXIT_CANNOT_MEASURE;
 	if (!strcmp(argv[1], "--help=all"))
 		return usage_of_all();
 	if (strcmp(argv[1], "help") && strcmp(argv[1], "--help") && strcmp(argv[1], "-h"))

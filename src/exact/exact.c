@@ -428,6 +428,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		sigprocmask(SIG_SETMASK, &mask, NULL);
 	if (x->supervisor < 0) {
 		ret = tare_fail(err, errno, "exact: cannot fork: %s", strerror(errno));
+		process_limit_hint(err, -ret);
 		goto out;
 	}
 	if (x->supervisor == 0) {
@@ -484,6 +485,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		else
 			ret = tare_fail(err, r.error, "exact: %s: %s: %s", argv[0], r.reason,
 					strerror(r.error));
+		if (!by_exec)
+			process_limit_hint(err, r.error);
 		goto out;
 	}
 	if (r.ended) {

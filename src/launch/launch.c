@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/process.h"
 #include "base/program.h"
 #include "exact/isa.h"
 #include "launch/launch.h"
@@ -70,8 +71,7 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 		ret = tare_fail(err, errno, "cannot make a pipe to start %.200s: %s", argv[0],
 				strerror(errno));
 
-		if (ret == -EMFILE)
-			tare_hint(err, "ulimit -n N allows more");
+		process_limit_hint(err, -ret);
 		if (go[0] >= 0) {
 			close(go[0]);
 			close(go[1]);
@@ -107,8 +107,9 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 		return 0;
 	l->pid = 0;
 	launch_plain.close(l);
-	return tare_fail(err, code, "cannot start a process for %.200s: %s", argv[0],
-			 strerror(code));
+	tare_fail(err, code, "cannot start a process for %.200s: %s", argv[0], strerror(code));
+	process_limit_hint(err, code);
+	return -code;
 }
 
 /* exec returns ENOENT both for a missing command and for a missing interpreter. */

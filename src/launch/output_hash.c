@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include "base/process.h"
 #include "launch/output_hash.h"
 
 /* FNV-1a, 64 bits. Runs until `stop` has been written to and no more data is there. */
@@ -81,9 +82,8 @@ int output_hash_begin(struct output_hash *h, struct tare_error *err)
 	close(h->stop);
 	close(h->pipe[0]);
 	close(h->pipe[1]);
-	tare_fail(err, code, "no pipe for the command's output: %s", strerror(code));
-	if (code == EMFILE)
-		tare_hint(err, "ulimit -n N allows more");
+	tare_fail(err, code, "no pipe or thread for the command's output: %s", strerror(code));
+	process_limit_hint(err, code);
 	return -code;
 }
 

@@ -99,6 +99,9 @@ static void block(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &set, before);
 }
 
+static const char cannot_fork[] =
+	"no process in a pid namespace: the limit of processes (ulimit -u) is reached";
+
 static int status_of(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -202,17 +205,33 @@ static const char *first_process(void)
 	return NULL;
 }
 
-/* -1: continue as tare, in the namespace; otherwise the exit status for the waiting process. */
+/*
+ * -1: continue as tare, in the namespace; otherwise the exit status for the waiting process, which
+ * gets the reason if there is one.
+ */
 static int live_in(struct determinism *f, int told, const sigset_t *before)
 {
 	const char *why = first_process();
 	struct sigaction child_as_it_is;
-	pid_t pid;
+	pid_t pid = -1;
 	int status;
 
 	if (!why)
 		see_files_again(f);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigaction(SIGCHLD, NULL, &child_as_it_is);
+	/* if it was inherited as ignored, there would be nothing to wait for */
+	signal(SIGCHLD, SIG_DFL);
+	if (!why)
+		pid = fork();
+	if (pid == 0) {
+		close(told);
+		sigaction(SIGCHLD, &child_as_it_is, NULL);
+		sigprocmask(SIG_SETMASK, before, NULL);
+		return -1;
+	}
+	if (!why && pid < 0)
+		why = cannot_fork;
 	/*
 	 * Ids outside are not visible here: if the waiting process is gone by now, there is no
 	 * reader.
@@ -220,17 +239,6 @@ static int live_in(struct determinism *f, int told, const sigset_t *before)
 	if (write(told, why ? why : "", why ? strlen(why) + 1 : 1) < 0 || why)
 		_exit(125);
 	close(told);
-	sigaction(SIGCHLD, NULL, &child_as_it_is);
-	/* if it was inherited as ignored, there would be nothing to wait for */
-	signal(SIGCHLD, SIG_DFL);
-	pid = fork();
-	if (pid == 0) {
-		sigaction(SIGCHLD, &child_as_it_is, NULL);
-		sigprocmask(SIG_SETMASK, before, NULL);
-		return -1;
-	}
-	if (pid < 0)
-		_exit(125);
 	wait_and_pass(pid, &status);
 	_exit(status_of(status));
 }
@@ -273,6 +281,8 @@ int pidspace_enter(struct determinism *f, const char *command)
 			if (getppid() != self)
 				_exit(125);
 			first = fork();
+			if (first < 0)
+				_exit(125);
 			if (first == 0) {
 				sigaction(SIGCHLD, &child_as_it_is, NULL);
 				return live_in(f, told[1], &before);
@@ -299,7 +309,7 @@ int pidspace_enter(struct determinism *f, const char *command)
 	sigaction(SIGCHLD, &child_as_it_is, NULL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	remove_folder(f);
-	miss(f, "%s", n > 0 ? why : "no process in a pid namespace");
+	miss(f, "%s", n > 0 ? why : cannot_fork);
 	return -1;
 }
 

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
-from check import main, skip, test, true  # noqa: E402
+from check import equal, main, skip, test, true  # noqa: E402
 from made_accesses import Recording, source  # noqa: E402
 
 TARE, PROGRAM = (os.path.abspath(p) for p in sys.argv[1:3])
@@ -279,14 +279,15 @@ EVERY = {
 }
 
 
-@test
-def six_descriptors():
-    """Every command says that it has too few, or does all that it does with enough."""
+def prepare_every():
+    """What the commands of EVERY read."""
     if ONLY_KILLS:
         skip("only kills")
     if not shutil.which("git"):
         skip("git is not installed")
     prepare()
+    if (INPUTS / "gate.json").exists():
+        return
     (INPUTS / "gate.json").write_text('{"benchmarks": {"true": {"command": ["true"]}}}')
     event = {"event": "e", "unit": "", "engine": "exact", "quality": "exact", "value": 1, "min": 1, "max": 1, "n": 1}
     (INPUTS / "stat.json").write_text(json.dumps({"schema": "tare/stat/1", "command": ["true"], "runs": 1, "events": [event]}))
@@ -298,16 +299,63 @@ def six_descriptors():
         subprocess.run([*git, "commit", "-qm", work], check=True)
     listed = subprocess.run([TARE, "help", "all"], capture_output=True, text=True, env=ENV).stdout
     true(set(re.findall(r"^  ([a-z]+)  +", listed, re.M)) == set(EVERY), listed)
+
+
+def limited(which, most):
+    return lambda: resource.setrlimit(which, (most, most))
+
+
+@test
+def six_descriptors():
+    """Every command says that it has too few, or does all that it does with enough."""
+    prepare_every()
     for name, (more, same) in EVERY.items():
         options = {"capture_output": True, "stdin": subprocess.DEVNULL, "timeout": 100, "env": ENV, "cwd": INPUTS}
         enough = subprocess.run([TARE, name, *more], **options)
-        few = subprocess.run([TARE, name, *more], **options, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (6, 6)))
+        few = subprocess.run([TARE, name, *more], **options, preexec_fn=limited(resource.RLIMIT_NOFILE, 6))
         reported = b"Too many open files" in few.stdout + few.stderr
         print(f"# {name}: {few.returncode}, {'too few' if reported else 'enough'}")
         if few.returncode != enough.returncode:
             true(few.returncode == 125 and reported and b"ulimit -n" in few.stdout + few.stderr, f"{name}: {few}")
         elif not reported:
             true(few.stdout == enough.stdout if same else few.stdout or few.stderr, f"{name}: {few}; not {enough}")
+
+
+@test
+def small_stacks():
+    """512 KiB are enough for every command; with less, each says so."""
+    prepare_every()
+    for name, (more, same) in EVERY.items():
+        options = {"capture_output": True, "stdin": subprocess.DEVNULL, "timeout": 100, "env": ENV, "cwd": INPUTS}
+        usual, least, *less = (subprocess.run([TARE, name, *more], **options, preexec_fn=limited(resource.RLIMIT_STACK, kib << 10))
+                               for kib in (8192, 512, 511, 128, 32))
+        equal(least.returncode, usual.returncode, f"{name}: {least}")
+        true(not same or least.stdout == usual.stdout, f"{name}: {least}; not {usual}")
+        for r in less:
+            true(r.returncode == 125 and re.fullmatch(b"tare: the stack is limited to [0-9]+ KiB, and tare needs 512\n  ulimit -s 8192; .*\n", r.stderr), f"{name}: {r}")
+
+
+@test
+def few_processes():
+    """A fork that fails: a message, never silence or a signal."""
+    if os.geteuid() or not shutil.which("setpriv"):
+        skip("needs root, and setpriv")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        tare, work = shutil.copy(TARE, folder), Path(folder, "work")
+        work.mkdir()
+        work.chmod(0o777)
+        user = ("setpriv", "--reuid", str(200000 + os.getpid()), "--regid", "65534", "--clear-groups")  # it has no other processes
+        failed = 0
+        for words in (["stat"], ["stat", "-r", "3"], ["stat", "--engine", "exact", "--deterministic"], ["compare", "-r", "0"], ["diverge"], ["run"], ["run", "--deterministic"],
+                      ["regions"], ["record", "-e", "page-faults:u"]):
+            for most in range(1, 7):
+                r = subprocess.run([*user, "prlimit", f"--nproc={most}", tare, *words, "--", "true"], capture_output=True, stdin=subprocess.DEVNULL, text=True, timeout=100,
+                                   env={**ENV, "TMPDIR": str(work)}, cwd=work)
+                failed += r.returncode != 0
+                true(r.returncode in (0, 125, 126) and (r.returncode == 0 or r.stderr), f"{words}, {most}: {r}")
+                true("cannot fork" not in r.stderr or "ulimit -u N" in r.stderr, f"{words}, {most}: {r.stderr}")
+        true(failed > 5, "some cannot fork")
 
 
 @test
