@@ -20,8 +20,23 @@ const struct bisect_try *bisect_find(const struct bisect_tries *tries, const cha
 	return NULL;
 }
 
+bool bisect_add_pair(struct bisect_try *t, uint64_t good, uint64_t this)
+{
+	if (!array_reserve(&t->pair, &t->room, t->pairs + 1, sizeof(*t->pair)))
+		return false;
+	t->pair[t->pairs++] = (struct bisect_pair){ good, this };
+	return true;
+}
+
+bool bisect_is_time(const char *event)
+{
+	return !strcmp(event, "cpu-time") || !strcmp(event, "wall");
+}
+
 void bisect_free(struct bisect_tries *tries)
 {
+	for (size_t i = 0; i < tries->n; i++)
+		free(tries->t[i].pair);
 	free(tries->t);
 	*tries = (struct bisect_tries){ 0 };
 }

@@ -11,7 +11,12 @@
 #include <stdint.h>
 #include "base/error.h"
 
-enum { BISECT_COMMIT_BYTES = 72, BISECT_TEXT_BYTES = 512 };
+enum { BISECT_COMMIT_BYTES = 72, BISECT_TEXT_BYTES = 512, BISECT_PAIRS_MOST = 4000 };
+
+/* Times of neighbouring runs, in ns: of the good commit, and of this one. */
+struct bisect_pair {
+	uint64_t good, this;
+};
 
 struct bisect_try {
 	char commit[BISECT_COMMIT_BYTES];
@@ -20,7 +25,9 @@ struct bisect_try {
 	char author[BISECT_TEXT_BYTES], subject[BISECT_TEXT_BYTES]; /* untrusted */
 	bool skipped;
 	char why[BISECT_TEXT_BYTES]; /* skipped */
-	uint64_t count;              /* not skipped */
+	uint64_t count;              /* not skipped; exact events */
+	struct bisect_pair *pair;    /* not skipped; times; owned */
+	size_t pairs, room;
 };
 
 /* In the order of trying: the good commit, the bad one, and the commits between them. */
@@ -35,7 +42,11 @@ enum { BISECT_GOOD, BISECT_BAD, BISECT_ENDS };
 struct bisect_try *bisect_add(struct bisect_tries *tries);
 /* NULL: it was not tried. */
 const struct bisect_try *bisect_find(const struct bisect_tries *tries, const char *commit);
+/* false: out of memory. */
+bool bisect_add_pair(struct bisect_try *t, uint64_t good, uint64_t this);
 void bisect_free(struct bisect_tries *tries);
+/* "cpu-time", "wall": measured in pairs of runs; other events are counted exactly. */
+bool bisect_is_time(const char *event);
 
 /*
  * Does the bad commit count more than the good one by more than `threshold` percent? 0: by any

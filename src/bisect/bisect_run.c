@@ -6,23 +6,16 @@
 #include <string.h>
 #include <sys/wait.h>
 #include "base/array.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "base/signal_name.h"
-#include "bisect/bisect_run.h"
+#include "bisect/bisect_times.h"
+#include "bisect/bisect_tree.h"
 #include "gate/gate_measure.h"
 #include "gate/gate_view.h"
 #include "output/escape.h"
 #include "output/state_file.h"
 #include "stat/repeat_run.h"
 
-enum { LOG_BYTES_MAX = 64 << 20 };
-
 /* of numbers in messages and notes */
 static const struct style words_style = { .thousands = true };
-
-/* Of equal length, as a path is part of a build and of the stack of a run. */
-static const char *const tree_names[] = { "tree", "base" };
 
 static void note(struct bisect_result *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -106,17 +99,21 @@ int bisect_range(struct bisect_state *s, const char *range, char *prefix, size_t
 int bisect_check_event(const struct bisect_state *s, struct tare_error *err)
 {
 	struct repeat_run how = { 0 };
-	int ret = repeat_run_open(&how, s->argv, s->event, ENGINE_EXACT, err);
+	int ret;
 
+	if (bisect_is_time(s->event))
+		return 0;
+	ret = repeat_run_open(&how, s->argv, s->event, ENGINE_EXACT, err);
 	if (ret == 0 && how.list.n != 1) {
 		tare_fail(err, EINVAL, "one event decides, and -e names %zu", how.list.n);
 		ret = -EINVAL;
 	} else if (ret == 0 && !engine_counts(&how.list.enc[0])) {
 		tare_fail(err, EINVAL, "%.100s is not counted exactly, so one run does not decide",
 			  how.list.enc[0].name);
-		tare_hint(err,
-			  "tare events exact lists the events that are; the usual one is "
-			  "instructions");
+		tare_hint(
+			err,
+			"tare events exact lists the events that are; of times, cpu-time and wall "
+			"can decide");
 		ret = -EINVAL;
 	}
 	repeat_run_close(&how);
@@ -149,113 +146,7 @@ int bisect_save(const struct bisect_state *s, const char *path, struct tare_erro
 	return ret;
 }
 
-/* ---- worktrees ---- */
-
-static int check_out(struct bisect_job *j, int which, const char *commit, struct tare_error *err)
-{
-	struct revision *r = &j->tree[which];
-	struct gate_git g = { .signals = j->signals };
-	char tree[PATH_MAX], git_dir[PATH_MAX + 16], work_tree[PATH_MAX + 16];
-	int ret;
-
-	snprintf(r->name, sizeof(r->name), "%.12s", commit);
-	strcpy(r->commit, commit);
-	if (!r->tree[0]) {
-		snprintf(tree, sizeof(tree), "%s/%s", j->state->folder, tree_names[which]);
-		ret = revision_check_out(r, tree, j->signals, err);
-		if (snprintf(r->dir, sizeof(r->dir), "%s/%s", tree, j->state->prefix) >=
-		    (int)sizeof(r->dir))
-			return tare_fail(err, ENAMETOOLONG, "the worktree's name is too long");
-		return ret;
-	}
-	/* named, so that it is this worktree in any case */
-	snprintf(git_dir, sizeof(git_dir), "--git-dir=%s/.git", r->tree);
-	snprintf(work_tree, sizeof(work_tree), "--work-tree=%s", r->tree);
-	ret = gate_git(&g, err, git_dir, work_tree, "checkout", "--quiet", "--force", "--detach",
-		       commit, NULL);
-	if (ret > 0)
-		ret = gate_git_failed(&g, err, "cannot check out a commit");
-	gate_git_end(&g);
-	return ret;
-}
-
-/* 1: it failed, and `why` says how. */
-static int build(struct bisect_job *j, int which, char why[BISECT_TEXT_BYTES],
-		 struct tare_error *err)
-{
-	char log[PATH_MAX], by[SIGNAL_NAME_ROOM], *said = NULL;
-	struct text line = { 0 };
-	int status;
-
-	if (!j->state->build)
-		return 0;
-	snprintf(log, sizeof(log), "%s/log", j->state->folder);
-	status = revision_run(&j->tree[which], j->state->build, log, j->signals, err);
-	if (status <= 0)
-		return status;
-	if (file_read(NULL, log, LOG_BYTES_MAX, &said, NULL, NULL) == 0)
-		gate_last_line(&line, said);
-	if (WIFSIGNALED(status))
-		snprintf(why, BISECT_TEXT_BYTES, "the build was ended by %s%s%.300s",
-			 signal_name(WTERMSIG(status), by), line.len ? ": " : "",
-			 line.len ? line.s : "");
-	else
-		snprintf(why, BISECT_TEXT_BYTES, "the build failed with exit status %d%s%.300s",
-			 WEXITSTATUS(status), line.len ? ": " : "", line.len ? line.s : "");
-	text_free(&line);
-	free(said);
-	return 1;
-}
-
-void bisect_clean_up(struct bisect_state *s, struct revision_signals *signals)
-{
-	const char *folder = s->folder;
-
-	/* a name from a file: nothing else is removed */
-	if (strncmp(path_base(folder), "tare-bisect-", 12) != 0)
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(tree_names); i++) {
-		struct revision r = { .tree = "" };
-
-		snprintf(r.tree, sizeof(r.tree), "%s/%s", folder, tree_names[i]);
-		revision_remove(&r, signals, NULL);
-	}
-	file_remove_folder(folder);
-	s->folder[0] = '\0';
-}
-
 /* ---- one commit ---- */
-
-/* Its parent, date, author and subject. */
-static int describe(struct bisect_job *j, struct bisect_try *t, struct tare_error *err)
-{
-	struct gate_git g = { .signals = j->signals };
-	struct {
-		char *to;
-		size_t room;
-	} fields[] = { { t->parent, sizeof(t->parent) },
-		       { t->date, sizeof(t->date) },
-		       { t->author, sizeof(t->author) },
-		       { t->subject, sizeof(t->subject) } };
-	const char *at;
-	int ret = gate_git(&g, err, "rev-list", "-1", "--encoding=UTF-8",
-			   "--format=%P%n%as%n%an%n%s", t->commit, "--", NULL);
-
-	if (ret > 0)
-		ret = gate_git_failed(&g, err, "cannot read a commit");
-	at = answer(&g); /* its first line is "commit HASH" */
-	at += strcspn(at, "\n");
-	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(fields) && *at; i++) {
-		size_t n = strcspn(++at, "\n");
-
-		snprintf(fields[i].to, fields[i].room, "%.*s",
-			 (int)(n < fields[i].room ? n : fields[i].room - 1), at);
-		at += n;
-	}
-	t->parent[strcspn(t->parent, " ")] = '\0'; /* of a merge, the first one */
-	gate_git_end(&g);
-	return ret;
-}
 
 static struct gate_benchmark benchmark_of(const struct bisect_state *s, char name[])
 {
@@ -277,10 +168,10 @@ static int measure(struct bisect_job *j, struct bisect_try *t, struct tare_error
 	char name[] = "command", why[BISECT_TEXT_BYTES];
 	struct gate_benchmark b = benchmark_of(j->state, name);
 	struct gate_outcome o;
-	int ret = check_out(j, 0, t->commit, err);
+	int ret = bisect_check_out(j, BISECT_TREE, t->commit, err);
 
 	if (ret == 0)
-		ret = build(j, 0, why, err);
+		ret = bisect_build(j, BISECT_TREE, why, err);
 	if (ret > 0)
 		skip(t, why);
 	if (ret != 0)
@@ -304,7 +195,7 @@ static int try_commit(struct bisect_job *j, const char *commit, const char *must
 	if (j->progress)
 		j->progress(j->with, j->state->tries.n, j->steps, "building and counting", commit);
 	snprintf(t.commit, sizeof(t.commit), "%s", commit);
-	ret = describe(j, &t, err);
+	ret = bisect_describe(j, &t, err);
 	if (ret == 0)
 		ret = measure(j, &t, err);
 	if (ret == 0 && t.skipped && must) {
@@ -411,9 +302,7 @@ static int compare_ends(struct search *s, struct tare_error *err)
 	text_free(&good);
 	text_free(&bad);
 	if (s->bad <= s->good)
-		tare_hint(err,
-			  "check the range and the command; tare compare --rev A..B also "
-			  "compares times");
+		tare_hint(err, "check the range and the command; -e cpu-time compares times");
 	return -EINVAL;
 }
 
@@ -537,9 +426,9 @@ static int find_cause(struct bisect_result *r, struct bisect_job *j, struct tare
 		if (j->progress)
 			j->progress(j->with, j->state->tries.n, j->steps,
 				    "searching the function: building", commits[i]);
-		ret = check_out(j, i, commits[i], err);
+		ret = bisect_check_out(j, i, commits[i], err);
 		if (ret == 0)
-			ret = build(j, i, why, err);
+			ret = bisect_build(j, i, why, err);
 	}
 	if (ret == 0)
 		ret = gate_cause(&o, &b, j->tree[1].dir, j->tree[0].dir, j->state->folder,
@@ -564,10 +453,12 @@ int bisect_run(struct bisect_result *out, struct bisect_job *job, struct tare_er
 
 	*out = (struct bisect_result){ .found = false };
 	for (size_t i = 0; ret == 0 && i < job->state->tries.n; i++)
-		ret = describe(job, &job->state->tries.t[i], err); /* the file has only results */
+		ret = bisect_describe(job, &job->state->tries.t[i],
+				      err); /* the file has only results */
 	if (ret == 0)
-		ret = search(&s, &choice, err);
-	if (ret < 0)
+		ret = bisect_is_time(job->state->event) ? bisect_times(out, job, err)
+							: search(&s, &choice, err);
+	if (ret < 0 || bisect_is_time(job->state->event))
 		goto out;
 	strcpy(bad, earliest_bad(&s));
 	if (choice.skipped) {

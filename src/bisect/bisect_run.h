@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searches the commit: git chooses, a worktree is built, the exact engine counts. The user's
- * checkout is not touched.
+ * Searches the commit: git or the probabilities choose, a worktree is built, the exact engine
+ * counts, or pairs of runs are timed. The user's checkout is not touched.
  */
 #ifndef BISECT_BISECT_RUN_H
 #define BISECT_BISECT_RUN_H
@@ -19,6 +19,10 @@ struct bisect_result {
 	size_t suspects, room;
 	char function[BISECT_TEXT_BYTES]; /* untrusted; with the largest change; "": unknown */
 	int64_t function_change;
+	/* With times: in percent. */
+	double confidence; /* that it is the commit, or one of the suspects */
+	double percent, low_percent, high_percent; /* the change, its interval at COMPARE_LEVEL */
+	size_t pairs;                              /* that it is estimated from */
 	char note[BISECT_NOTES_MAX][BISECT_TEXT_BYTES];
 	size_t notes;
 };
@@ -27,6 +31,7 @@ struct bisect_job {
 	struct bisect_state *state; /* its folder exists */
 	const char *path;           /* the state is saved there after each try */
 	bool no_cause;
+	uint64_t cache_bytes; /* of builds that are kept; 0: none */
 	struct revision_signals *signals;
 	/* done of about `steps`; NULL: no progress */
 	void (*progress)(void *with, size_t done, size_t steps, const char *doing,

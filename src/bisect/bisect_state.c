@@ -13,6 +13,7 @@
  *	end
  *	count HASH 4129000      a commit that was counted
  *	skip HASH REASON
+ *	pairs HASH 51034112 52120034 ...   times of the good commit and of this one; none: good
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,8 +49,8 @@ static void put_question(struct text *out, const struct bisect_state *s)
 	put(out, "prefix", s->prefix);
 	if (s->build)
 		put(out, "build", s->build);
-	text_add(out, "first-parent %d\nthreshold %.17g\ntimeout %" PRIu64 "\n", s->first_parent,
-		 s->threshold, s->timeout_ns);
+	text_add(out, "first-parent %d\nthreshold %.17g\ntimeout %" PRIu64 "\nconfidence %.17g\n",
+		 s->first_parent, s->threshold, s->timeout_ns, s->confidence);
 	for (char **word = s->argv; *word; word++)
 		put(out, "word", *word);
 	text_add(out, "end\n");
@@ -77,6 +78,14 @@ void bisect_state_write(struct text *out, const struct bisect_state *s)
 		const struct bisect_try *t = &s->tries.t[i];
 		char key[BISECT_COMMIT_BYTES + 8];
 
+		if (!t->skipped && bisect_is_time(s->event)) {
+			text_add(out, "pairs %s", t->commit);
+			for (size_t k = 0; k < t->pairs; k++)
+				text_add(out, " %" PRIu64 " %" PRIu64, t->pair[k].good,
+					 t->pair[k].this);
+			text_add(out, "\n");
+			continue;
+		}
 		if (!t->skipped) {
 			text_add(out, "count %s %" PRIu64 "\n", t->commit, t->count);
 			continue;
@@ -148,6 +157,30 @@ static bool take_try(struct bisect_state *s, bool skipped, char *value)
 	return true;
 }
 
+static bool take_pairs(struct bisect_state *s, char *value)
+{
+	char *at, *hash = strtok_r(value, " ", &at), *word[2];
+	struct bisect_try *t;
+
+	if (!hash || !is_hash(hash) || bisect_find(&s->tries, hash))
+		return false;
+	t = bisect_add(&s->tries);
+	if (!t)
+		return false;
+	strcpy(t->commit, hash);
+	while ((word[0] = strtok_r(NULL, " ", &at))) {
+		uint64_t ns[2] = { 0 };
+
+		word[1] = strtok_r(NULL, " ", &at);
+		for (int i = 0; i < 2; i++)
+			if (!word[i] || num_parse(word[i], &ns[i], NULL) < 0 || !ns[i])
+				return false;
+		if (t->pairs == BISECT_PAIRS_MOST || !bisect_add_pair(t, ns[0], ns[1]))
+			return false;
+	}
+	return true;
+}
+
 static bool take_word(struct bisect_state *s, size_t *n, size_t *room, char *value)
 {
 	if (!array_reserve_zeroed(&s->argv, room, *n + 2, sizeof(*s->argv)))
@@ -174,6 +207,8 @@ static bool take(struct bisect_state *s, struct words *w, const char *key, char 
 
 	if (!strcmp(key, "count") || !strcmp(key, "skip"))
 		return w->ended && take_try(s, *key == 's', value);
+	if (!strcmp(key, "pairs"))
+		return w->ended && take_pairs(s, value);
 	if (w->ended || !decode(value))
 		return false;
 	if (!strcmp(key, "end")) {
@@ -198,6 +233,9 @@ static bool take(struct bisect_state *s, struct words *w, const char *key, char 
 	} else if (!strcmp(key, "threshold")) {
 		s->threshold = strtod(value, &end);
 		ok = *value && !*end && s->threshold >= 0;
+	} else if (!strcmp(key, "confidence")) {
+		s->confidence = strtod(value, &end);
+		ok = *value && !*end && s->confidence >= 0 && s->confidence < 100;
 	} else if (!strcmp(key, "timeout")) {
 		ok = take_number(&s->timeout_ns, value);
 	} else if (!strcmp(key, "word")) {

@@ -20,6 +20,7 @@ struct bisect_state {
 	bool first_parent;
 	double threshold;    /* percent */
 	uint64_t timeout_ns; /* of one run; 0: none */
+	double confidence;   /* percent; with times */
 
 	char folder[FILE_FOLDER_ROOM]; /* of the worktrees; "": none */
 	struct bisect_tries tries;

@@ -189,6 +189,35 @@ TEST(a_file_says_what_was_written)
 	text_free(&text);
 }
 
+TEST(pairs_of_times_are_kept)
+{
+	char event[] = "wall", prefix[] = "", word[] = "w", *argv[] = { word, NULL };
+	struct bisect_state s = { .end = { HASH_A, HASH_B },
+				  .event = event,
+				  .prefix = prefix,
+				  .argv = argv,
+				  .confidence = 99 },
+			    back;
+	struct tare_error err = TARE_ERROR_INIT;
+	struct text text = { 0 };
+
+	strcpy(bisect_add(&s.tries)->commit, HASH_A);
+	strcpy(bisect_add(&s.tries)->commit, HASH_B);
+	for (uint64_t i = 0; i < 3; i++)
+		CHECK(bisect_add_pair(&s.tries.t[1], 1000 + i, UINT64_MAX - i), "memory");
+	bisect_state_write(&text, &s);
+	CHECK_EQ(bisect_state_parse(&back, text.s, text.len, "f", &err), 0, "%s", err.what);
+	CHECK(bisect_state_same(&s, &back) && back.confidence == 99, "the question");
+	CHECK(back.tries.n == 2 && back.tries.t[0].pairs == 0 && back.tries.t[1].pairs == 3,
+	      "tries");
+	CHECK(back.tries.t[1].pair[2].good == 1002 &&
+		      back.tries.t[1].pair[2].this == UINT64_MAX - 2,
+	      "a pair");
+	bisect_state_free(&back);
+	bisect_free(&s.tries);
+	text_free(&text);
+}
+
 TEST(files_that_are_refused)
 {
 	static const char question[] = "folder /tmp/tare-bisect-x\ngood " HASH_A "\nbad " HASH_B
@@ -209,6 +238,14 @@ TEST(files_that_are_refused)
 		{ __LINE__, "tare-bisect 1 " TARE_VERSION "\n", "good --all\nend\n", "line 11" },
 		{ __LINE__, "tare-bisect 1 " TARE_VERSION "\n", "other 1\nend\n", "line 11" },
 		{ __LINE__, "tare-bisect 1 " TARE_VERSION "\n", "end\ncount --all 1\n", "line 12" },
+		{ __LINE__, "tare-bisect 1 " TARE_VERSION "\n", "end\npairs " HASH_A " 1 2\n",
+		  NULL },
+		{ __LINE__, "tare-bisect 1 " TARE_VERSION "\n", "end\npairs " HASH_A " 1 2 3\n",
+		  "line 12" },
+		{ __LINE__, "tare-bisect 1 " TARE_VERSION "\n", "end\npairs " HASH_A " 0 2\n",
+		  "line 12" },
+		{ __LINE__, "tare-bisect 1 " TARE_VERSION "\n", "end\npairs --all 1 2\n",
+		  "line 12" },
 		{ __LINE__, "tare-bisect 1 " TARE_VERSION "\n", "end\ncount " HASH_A " x\n",
 		  "line 12" },
 		{ __LINE__, "tare-bisect 1 " TARE_VERSION "\n",

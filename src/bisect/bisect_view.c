@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "bisect/bisect_view.h"
 #include "output/escape.h"
 #include "output/json.h"
 #include "output/markup.h"
+#include "statistics/signed_rank.h"
 
 enum { SUSPECTS_SHOWN = 20 };
 
@@ -32,9 +34,33 @@ static const char *side_of(const struct bisect_shown *s, const struct bisect_try
 											  : "good";
 }
 
-static double percent_of(const struct bisect_result *r)
+static bool is_time(const struct bisect_shown *s)
 {
+	return bisect_is_time(s->state->event);
+}
+
+static double percent_of(const struct bisect_shown *s)
+{
+	const struct bisect_result *r = s->result;
+
+	if (is_time(s))
+		return r->percent;
 	return r->before ? 100 * (double)(r->after - r->before) / (double)r->before : NAN;
+}
+
+/* Of a try: the median of the ratios to the good commit, in percent. */
+static double median_percent(const struct bisect_try *t)
+{
+	double *d = calloc(t->pairs + 1, sizeof(*d)), percent = NAN;
+	struct signed_rank r = { 0 };
+
+	for (size_t i = 0; d && i < t->pairs; i++)
+		d[i] = log((double)t->pair[i].this) - log((double)t->pair[i].good);
+	if (d && t->pairs && signed_rank_of(&r, d, t->pairs))
+		percent = 100 * expm1(r.estimate);
+	signed_rank_free(&r);
+	free(d);
+	return percent;
 }
 
 static void put_change(struct text *out, const struct style *style, uint64_t from, uint64_t to)
@@ -49,6 +75,18 @@ static void put_subject(struct text *out, const struct bisect_try *t)
 	escape_middle(out, t->subject, strlen(t->subject), 72);
 }
 
+/* "+3.0 % cpu-time (2.6 to 3.4), confidence 97 %" */
+static void put_time_change(struct text *out, const struct bisect_shown *s)
+{
+	const struct bisect_result *r = s->result;
+
+	text_add(out, "+%.2f %% %s", r->percent, words_of(s));
+	if (isfinite(r->low_percent))
+		text_add(out, " (%.2f to %.2f)", r->low_percent, r->high_percent);
+	text_add(out, ", confidence %.*f %%", r->confidence < 99 ? 0 : 2,
+		 fmin(r->confidence, 99.99));
+}
+
 void bisect_headline(struct text *out, const struct bisect_shown *s, const struct style *style)
 {
 	const struct bisect_result *r = s->result;
@@ -57,13 +95,17 @@ void bisect_headline(struct text *out, const struct bisect_shown *s, const struc
 		text_add(out, "%.12s made it slower: ", r->commit);
 	else
 		text_add(out, "one of %zu commits made it slower: ", r->suspects);
+	if (is_time(s)) {
+		put_time_change(out, s);
+		return;
+	}
 	put_change(out, style, r->before, r->after);
 	text_add(out, " ");
 	escape_cell(out, words_of(s));
 	text_add(out, " (");
 	if (r->before) {
 		text_add(out, "+");
-		put_percent(out, percent_of(r));
+		put_percent(out, percent_of(s));
 	} else {
 		text_add(out, "from 0");
 	}
@@ -78,7 +120,8 @@ static void put_suspects(struct text *out, const struct bisect_result *r)
 {
 	size_t n = r->suspects < SUSPECTS_SHOWN ? r->suspects : SUSPECTS_SHOWN;
 
-	text_add(out, "One of these, which could not all be measured:");
+	text_add(out, "One of these, which could not all be %s:",
+		 r->confidence > 0 ? "distinguished" : "measured");
 	for (size_t i = 0; i < n; i++)
 		text_add(out, "%s %.12s", i ? "," : "", r->suspect[i]);
 	if (n < r->suspects)
@@ -86,6 +129,45 @@ static void put_suspects(struct text *out, const struct bisect_result *r)
 }
 
 /* ---- text ---- */
+
+/* The commits in the order of their first measurement. */
+static void put_times(struct text *out, const struct bisect_shown *s, const struct style *style)
+{
+	struct grid g = { .columns = 5, .right = { [0] = true, [2] = true, true } };
+	const struct bisect_tries *tries = &s->state->tries;
+	struct text t = { 0 };
+
+	grid_row(&g);
+	grid_word(&g, 0, INK_FAINT, "step");
+	grid_word(&g, 1, INK_FAINT, "commit");
+	grid_word(&g, 2, INK_FAINT, "pairs");
+	grid_word(&g, 3, INK_FAINT, "change");
+	grid_word(&g, 4, INK_FAINT, "subject");
+	for (size_t i = 0; i < tries->n; i++) {
+		const struct bisect_try *try = &tries->t[i];
+		enum ink ink = !strcmp(try->commit, s->result->commit) ? INK_STRONG : INK_PLAIN;
+
+		grid_row(&g);
+		text_add(&t, "%zu", i + 1);
+		grid_put(&g, 0, ink, &t);
+		text_add(&t, "%.12s", try->commit);
+		grid_put(&g, 1, ink, &t);
+		put_count(&t, style, try->pairs);
+		grid_put(&g, 2, ink, &t);
+		if (try->skipped)
+			text_add(&t, "skipped");
+		else if (try->pairs)
+			text_add(&t, "%+.2f %%", median_percent(try));
+		else
+			text_add(&t, "%s", i ? "" : "good");
+		grid_put(&g, 3, ink, &t);
+		put_subject(&t, try);
+		grid_put(&g, 4, ink, &t);
+	}
+	grid_write(out, &g, style, 1);
+	out->failed |= g.failed;
+	grid_free(&g);
+}
 
 static void put_table(struct text *out, const struct bisect_shown *s, const struct style *style)
 {
@@ -145,7 +227,7 @@ void bisect_show_text(struct text *out, const struct bisect_shown *s, const stru
 		escape_middle(out, found->subject, strlen(found->subject), 200);
 		text_add(out, "\n\n");
 	}
-	put_table(out, s, style);
+	(is_time(s) ? put_times : put_table)(out, s, style);
 	text_add(out, "\n");
 	if (!r->found) {
 		put_suspects(&line, r);
@@ -192,8 +274,12 @@ static void json_try(struct json *j, const struct bisect_shown *s, const struct 
 	json_object(j, NULL);
 	json_string(j, "commit", t->commit);
 	json_string(j, "subject", t->subject);
-	json_string(j, "result", t->skipped ? "skipped" : side_of(s, t));
-	if (t->skipped)
+	json_string(j, "result", t->skipped ? "skipped" : is_time(s) ? "timed" : side_of(s, t));
+	if (is_time(s)) {
+		json_uint(j, "pairs", t->pairs);
+		json_real(j, "percent", median_percent(t));
+	}
+	if (t->skipped || is_time(s))
 		json_null(j, "count");
 	else
 		json_uint(j, "count", t->count);
@@ -223,7 +309,13 @@ void bisect_show_json(struct text *out, const struct bisect_shown *s)
 	json_uint(&j, "before", r->before);
 	json_uint(&j, "after", r->after);
 	json_int(&j, "change", (int64_t)(r->after - r->before));
-	json_real(&j, "percent", percent_of(r));
+	json_real(&j, "percent", percent_of(s));
+	if (is_time(s)) {
+		json_real(&j, "low_percent", r->low_percent);
+		json_real(&j, "high_percent", r->high_percent);
+		json_real(&j, "confidence_percent", r->confidence);
+		json_uint(&j, "pairs", r->pairs);
+	}
 	if (r->function[0]) {
 		json_object(&j, "function");
 		json_string(&j, "function", r->function);
@@ -235,7 +327,10 @@ void bisect_show_json(struct text *out, const struct bisect_shown *s)
 	for (int i = 0; i < BISECT_ENDS; i++) {
 		json_object(&j, names[i]);
 		json_string(&j, "commit", s->state->end[i]);
-		json_uint(&j, "count", count_of(s, i));
+		if (is_time(s))
+			json_null(&j, "count");
+		else
+			json_uint(&j, "count", count_of(s, i));
 		json_end(&j);
 	}
 	json_array(&j, "suspects");
@@ -267,17 +362,21 @@ void bisect_markdown(struct text *out, const struct bisect_shown *s)
 	bisect_headline(&line, s, &machine);
 	text_add(out, "**");
 	markup_markdown(out, line.s ? line.s : "");
-	text_add(
-		out,
-		"**\n\n| step | commit | count | result | subject |\n|---:|:---|---:|:---|:---|\n");
+	text_add(out,
+		 "**\n\n| step | commit | %s | result | subject |\n|---:|:---|---:|:---|:---|\n",
+		 is_time(s) ? "pairs" : "count");
 	text_free(&line);
 	for (size_t i = 0; i < tries->n; i++) {
 		const struct bisect_try *t = &tries->t[i];
 
 		text_add(out, "| %zu | %.12s | ", i + 1, t->commit);
 		if (!t->skipped)
-			put_count(out, &machine, t->count);
-		text_add(out, " | %s", t->skipped ? "skipped: " : side_of(s, t));
+			put_count(out, &machine, is_time(s) ? t->pairs : t->count);
+		text_add(out, " | ");
+		if (!t->skipped && is_time(s) && t->pairs)
+			text_add(out, "%+.2f %%", median_percent(t));
+		else if (t->skipped || !is_time(s))
+			text_add(out, "%s", t->skipped ? "skipped: " : side_of(s, t));
 		markup_markdown(out, t->skipped ? t->why : "");
 		text_add(out, " | ");
 		markup_markdown(out, t->subject);

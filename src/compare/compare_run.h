@@ -24,6 +24,7 @@ struct compare_plan {
 	struct determinism *fixed;
 	unsigned runs;              /* most pairs, for events that are not exact; 0: no times */
 	uint64_t budget_ns;         /* no further pairs when a set would take longer; 0: no limit */
+	bool one_set;               /* exactly so many, whatever they show */
 	double threshold;           /* percent; negative: the usual one of each event */
 	bool allow_failure;         /* a command may fail, if both sides fail the same way */
 	uint64_t timeout_ns;        /* of one run; 0: none */

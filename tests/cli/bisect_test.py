@@ -241,6 +241,66 @@ def one_at_a_time():
     true(tare.communicate(timeout=200)[0].startswith(commits[11][:12]), "the first one is not disturbed")
 
 
+def sleeping(r, n, step):
+    """n commits; from `step` on, the command takes six times as long."""
+    return [r.commit(100, f"commit {i}", nap=f"#!/bin/sh\nexec sleep {0.12 if i >= step else 0.02}\n") for i in range(n)]
+
+
+@test
+def times_have_noise():
+    r = Repository()
+    commits = sleeping(r, 12, 7)
+    d = r.document(f"{commits[0]}..main", "-e", "wall", "--", "./nap")
+    equal((d["verdict"], d["commit"]["hash"], d["event"], d["suspects"]), ("found", commits[7], "wall", []), "the commit")
+    true(95 <= d["confidence_percent"] <= 100 and d["low_percent"] <= d["percent"] <= d["high_percent"] and d["before"] < d["after"], d)
+    by = {t["commit"]: t for t in d["tries"]}
+    equal((by[commits[0]]["pairs"], by[commits[11]]["pairs"] >= 24, {t["result"] for t in d["tries"]}), (0, True, {"timed"}), "pairs are with the good commit")
+    true(all(t["pairs"] >= 12 and t["percent"] is not None for t in d["tries"][1:] if t["commit"] != commits[7]), d["tries"])
+    text = r.bisect(f"{commits[5]}..{commits[8]}", "-e", "wall", "--confidence", "99", "--", "./nap").stdout
+    true(re.match(rf"{commits[7][:12]} made it slower: \+[\d.]+ % wall \([\d.-]+ to [\d.]+\), confidence 99\.\d+ %\n", text), text)
+    text = r.bisect(f"{commits[6]}..{commits[7]}", "-e", "wall", "--format", "markdown", "--", "./nap").stdout
+    true(text.startswith(f"**{commits[7][:12]} made it slower: ") and text.count("|\n") == 4, text)
+    one_error(r.bisect(f"{commits[0]}..{commits[3]}", "-e", "wall", "--threshold", "300", "--", "./nap", status=125), "slower than", "wall")
+    one_error(r.bisect(f"{commits[0]}..", "-e", "wall", "--confidence", "20", "--", "./nap", status=125), "at least 50")
+    one_error(r.bisect(f"{commits[0]}..", "-e", "wall", "--", "./none", status=125), "the bad commit", "cannot be executed")
+    r.nothing_is_left()
+
+
+@test
+def times_with_skipped_commits():
+    r = Repository()
+    commits = [r.commit(100, f"commit {i}", nap=f"#!/bin/sh\nexec sleep {0.12 if i >= 3 else 0.02}\n", build=f"exit {int(i in (2, 3))}\n") for i in range(6)]
+    d = r.document(f"{commits[0]}..main", "-e", "wall", "--build", "./build", "--", "./nap", status=125)
+    equal((d["verdict"], d["commit"], sorted(d["suspects"])), ("one of several", None, sorted(commits[2:5])), "suspects")
+    equal({t["commit"] for t in d["tries"] if t["result"] == "skipped"}, set(commits[2:4]), "skipped")
+
+
+@test
+def times_continue_after_a_kill():
+    r = Repository()
+    commits = sleeping(r, 12, 7)
+    words = f"{commits[0]}..main", "-e", "wall", "--build", r.slow_build(), "--", "./nap"
+    equal(r.stopped(signal.SIGKILL, *words), -signal.SIGKILL, "killed")
+    kept = [line.split() for line in (r.path / ".git/tare-bisect").read_text().splitlines() if line.startswith("pairs ")]
+    equal([line[1] for line in kept[:2]], [commits[0], commits[11]], "the ends were measured")
+    d = r.document("--resume")
+    equal(d["commit"]["hash"], commits[7], "found")
+    equal(next(t["pairs"] for t in d["tries"] if t["commit"] == commits[11]), (len(kept[1]) - 2) // 2, "the end is not measured again")
+    r.nothing_is_left()
+
+
+@test
+def builds_are_kept():
+    """The commit that was found is built again to find the function, unless its build was kept."""
+    r = Repository()
+    commits = r.line(8, 5)
+    for cache, times in (((), 2), (("--cache", "100M"), 1), (("--cache", "1k"), 2)):
+        r.builds.unlink(missing_ok=True)
+        d = r.document(f"{commits[0]}..main", *cache, "--build", f"git rev-parse HEAD >>{r.builds}; cp loop prog; mkdir -p made; cp loop made/{'x' * 20}", "--", "./prog")
+        equal((d["commit"]["hash"], r.built().count(commits[5])), (commits[5], times), f"{cache}")
+    r.nothing_is_left()
+
+
 @test
 def hostile_subjects():
     r = Repository()

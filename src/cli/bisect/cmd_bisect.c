@@ -13,16 +13,17 @@
 #include "output/options/output_options.h"
 #include "output/progress.h"
 
-enum { STATE_BYTES_MAX = 1 << 20 };
+enum { STATE_BYTES_MAX = 16 << 20, CACHE_USUAL = 1000000000 };
+#define TIME_THRESHOLD 1.0 /* percent */
 
 enum { FORMAT_MARKDOWN = FORMAT_JSON + 1 }; /* --format, after text and json; there is no CSV */
 
 struct bisect_options {
 	struct output_options out;
 	const char *event, *build;
-	double threshold;
-	uint64_t timeout_ns;
-	bool first_parent, no_cause, resume, reset;
+	double threshold, confidence;
+	uint64_t timeout_ns, cache_bytes;
+	bool threshold_given, cache_given, first_parent, no_cause, resume, reset;
 };
 
 #define OPTIONS struct bisect_options
@@ -30,9 +31,16 @@ struct bisect_options {
 static const struct option_row bisect_opts[] = {
 	{ 0, "build", "COMMAND", "shell command that builds each commit, in the same worktree",
 	  TEXT(build, "command") },
-	{ 'e', "event", "EVENT", "exact event that decides (instructions)", TEXT(event, "event") },
-	{ 0, "threshold", "PERCENT", "smallest change from good to bad that is searched (0: any)",
-	  PERCENT(threshold, 1000000) },
+	{ 'e', "event", "EVENT",
+	  "what decides: an exact event (instructions), or the times cpu-time or wall",
+	  TEXT(event, "event") },
+	{ 0, "threshold", "PERCENT",
+	  "smallest change from good to bad that is searched (0: any; times: 1)",
+	  PERCENT(threshold, 1000000), GIVEN(threshold_given) },
+	{ 0, "confidence", "PERCENT", "with times: end when the commit is this probable (95)",
+	  PERCENT(confidence, 99.99) },
+	{ 0, "cache", "BYTES", "disk space for builds that may be needed again (times: 1G; else 0)",
+	  NUMBER(cache_bytes, 0, UINT64_MAX), GIVEN(cache_given) },
 	{ 0, "first-parent", NULL, "of merged branches, try only the merge commits",
 	  FLAG(first_parent) },
 	{ 0, "timeout", "MS", "time limit of one run; a commit that exceeds it is skipped",
@@ -128,13 +136,19 @@ static int ask(struct job *j, char **words)
 	}
 	if (j->o->event && strlen(j->o->event) >= sizeof(j->event))
 		return tare_fail(j->err, EINVAL, "-e: the name is too long");
+	if (j->o->confidence < 50) {
+		tare_fail(j->err, EINVAL, "--confidence: at least 50");
+		return -EINVAL;
+	}
 	strcpy(j->event, j->o->event ? j->o->event : "instructions");
 	s->build = (char *)j->o->build;
 	s->event = j->event;
 	s->prefix = j->prefix;
 	s->argv = words + 1;
 	s->first_parent = j->o->first_parent;
-	s->threshold = j->o->threshold;
+	s->threshold = bisect_is_time(s->event) && !j->o->threshold_given ? TIME_THRESHOLD
+									  : j->o->threshold;
+	s->confidence = j->o->confidence;
 	s->timeout_ns = j->o->timeout_ns;
 	return bisect_range(s, words[0], j->prefix, sizeof(j->prefix), &j->signals, j->err);
 }
@@ -204,6 +218,13 @@ static int show(struct job *j)
 	return document_close(&to, j->err);
 }
 
+static uint64_t cache_of(const struct job *j)
+{
+	if (j->o->cache_given)
+		return j->o->cache_bytes;
+	return bisect_is_time(j->state.event) ? CACHE_USUAL : 0;
+}
+
 static int bisect(struct job *j, char **words)
 {
 	int ret = continue_or_begin(j, words);
@@ -221,6 +242,7 @@ static int bisect(struct job *j, char **words)
 	j->run = (struct bisect_job){ .state = &j->state,
 				      .path = j->path,
 				      .no_cause = j->o->no_cause,
+				      .cache_bytes = cache_of(j),
 				      .signals = &j->signals,
 				      .progress = show_progress,
 				      .with = j };
@@ -258,7 +280,7 @@ static int run_bisect(const struct command *self, int argc, char **argv)
 	static const char *const unset[] = { "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
 					     "GIT_PREFIX" };
 	struct tare_error err = TARE_ERROR_INIT;
-	struct bisect_options o = { .event = NULL };
+	struct bisect_options o = { .confidence = 95 };
 	struct job j = { .self = self, .o = &o, .lock = -1, .err = &err };
 	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
 
