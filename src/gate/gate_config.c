@@ -85,6 +85,29 @@ static int take_argv(struct reader *r, const struct json_t *v, char ***to)
 	return **to[0] ? 0 : wrong(r, "the first word is empty");
 }
 
+/* Stored results cannot be compared with runs at another time, on another load. */
+static int refuse_times(struct reader *r, const char *events)
+{
+	static const char *const times[] = { "cpu-time", "wall" };
+
+	for (const char *at = events; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+			size_t n = strlen(times[i]);
+
+			if (strncmp(at, times[i], n) != 0 || (at[n] && at[n] != ','))
+				continue;
+			wrong(r,
+			      "%s has noise, and the gate compares exact counts of different "
+			      "times",
+			      times[i]);
+			tare_hint(r->err,
+				  "tare compare --rev BASE..HEAD compares times, in pairs "
+				  "of runs; status 2: slower");
+			return -EINVAL;
+		}
+	return 0;
+}
+
 static int take_events(struct reader *r, const struct json_t *v, char **to)
 {
 	size_t n = json_length(v);
@@ -288,8 +311,10 @@ static int take_key(struct reader *r, struct gate_benchmark *b, const char *key,
 		return take_string(r, v, &b->setup);
 	if (!strcmp(key, "directory"))
 		return take_string(r, v, &b->directory);
-	if (!strcmp(key, "events"))
-		return take_events(r, v, &b->events);
+	if (!strcmp(key, "events")) {
+		ret = take_events(r, v, &b->events);
+		return ret == 0 ? refuse_times(r, b->events) : ret;
+	}
 	if (!strcmp(key, "limit"))
 		return take_limits(r, v, b);
 	if (!strcmp(key, "isa")) {
