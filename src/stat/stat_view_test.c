@@ -455,7 +455,7 @@ TEST(names_in_csv_of_a_profile_are_no_formulas)
 				   .min = 1,
 				   .max = 1,
 				   .line = 2 };
-	struct profile_table t = { .row = &row, .n = 1, .total = 1 };
+	struct profile_table t = { .row = &row, .n = 1, .by = PROFILE_LINE, .total = 1 };
 
 	profile_csv(&shown, &t, 1);
 	ORDER("profile", "'+f,'@m\\x1b,'-x.c,2,");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Names come from untrusted files: they are escaped, and shortened if long. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,11 +42,13 @@ static void put_signed(struct text *out, const struct style *s, int64_t n)
 	put_count(out, s, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
 }
 
-static void put_range(struct text *out, const struct style *s, const struct profile_row *r)
+static void grid_signed(struct grid *g, unsigned column, enum ink ink, const struct style *s,
+			int64_t n)
 {
-	put_signed(out, s, r->min);
-	text_add(out, " %s ", s->utf8 ? "\u2026" : "..");
-	put_signed(out, s, r->max);
+	struct text t = { 0 };
+
+	put_signed(&t, s, n);
+	grid_put(g, column, ink, &t);
 }
 
 /* The file and line of a row, "" if it has none. */
@@ -94,45 +95,34 @@ static size_t name_width(const struct style *s, size_t line)
 	return width >= beside + NAME_BESIDE_LINE ? width - beside : NAME_BESIDE_LINE;
 }
 
+/* The cells of all rows; `sum`: with the rows above. */
+static void add_counts(struct grid *g, const struct profile_table *t, int64_t instructions,
+		       int64_t sum, const struct style *s)
+{
+	grid_row(g);
+	grid_signed(g, COL_SELF, INK_STRONG, s, instructions);
+	grid_add(g, COL_SHARE, INK_PLAIN, "%.2f", share(t, instructions));
+	grid_add(g, COL_SUM, INK_FAINT, "%.2f", share(t, sum));
+}
+
 static void add_row(struct grid *g, const struct profile_table *t, const struct profile_row *r,
 		    int64_t sum, size_t name_most, const struct style *s)
 {
-	struct text self = { 0 }, part = { 0 }, sums = { 0 }, name = { 0 }, line = { 0 },
-		    where = { 0 }, varied = { 0 };
+	struct text cell = { 0 };
 
-	put_signed(&self, s, r->instructions);
-	text_add(&part, "%.2f", share(t, r->instructions));
-	text_add(&sums, "%.2f", share(t, sum));
-	if (r->function)
-		put_name(&name, r->function, name_most);
-	else
-		text_add(&name, "[no symbol]");
-	put_line(&line, r);
-	put_name(&where, path_base(r->module), NAME_SHOWN);
-	if (r->min != r->max)
-		put_range(&varied, s, r);
-	grid_row(g);
-	grid_put(g, COL_SELF, INK_STRONG, &self);
-	grid_put(g, COL_SHARE, INK_PLAIN, &part);
-	grid_put(g, COL_SUM, INK_FAINT, &sums);
-	grid_put(g, COL_FUNCTION, r->why ? INK_CAREFUL : INK_PLAIN, &name);
-	grid_put(g, COL_LINE, INK_FAINT, &line);
-	grid_put(g, COL_WHERE, INK_FAINT, &where);
-	grid_put(g, COL_VARIED, INK_CAREFUL, &varied);
-}
-
-static void add_heading(struct grid *g, const struct profile_table *t)
-{
-	grid_row(g);
-	grid_word(g, COL_SELF, INK_FAINT, "instructions");
-	grid_word(g, COL_SHARE, INK_FAINT, "%");
-	grid_word(g, COL_SUM, INK_FAINT, "sum %");
-	grid_word(g, COL_FUNCTION, INK_FAINT, "function");
-	if (t->by == PROFILE_LINE)
-		grid_word(g, COL_LINE, INK_FAINT, "line");
-	grid_word(g, COL_WHERE, INK_FAINT, "file");
-	if (t->varied)
-		grid_word(g, COL_VARIED, INK_FAINT, "differs between runs");
+	add_counts(g, t, r->instructions, sum, s);
+	put_name(&cell, r->function ? r->function : "[no symbol]", name_most);
+	grid_put(g, COL_FUNCTION, r->why ? INK_CAREFUL : INK_PLAIN, &cell);
+	put_line(&cell, r);
+	grid_put(g, COL_LINE, INK_FAINT, &cell);
+	put_name(&cell, path_base(r->module), NAME_SHOWN);
+	grid_put(g, COL_WHERE, INK_FAINT, &cell);
+	if (r->min == r->max)
+		return;
+	put_signed(&cell, s, r->min);
+	text_add(&cell, " %s ", s->utf8 ? "\u2026" : "..");
+	put_signed(&cell, s, r->max);
+	grid_put(g, COL_VARIED, INK_CAREFUL, &cell);
 }
 
 /* ---- code without symbols ---- */
@@ -239,44 +229,34 @@ static size_t rows_shown(const struct profile_table *t, size_t limit)
 	return limit && limit < t->n ? limit : t->n;
 }
 
-static void put_rest(struct grid *g, const struct profile_table *t, size_t shown, int64_t sum,
-		     const struct style *s)
-{
-	struct text self = { 0 }, part = { 0 }, all = { 0 }, words = { 0 };
-
-	if (shown == t->n)
-		return;
-	put_signed(&self, s, t->total - sum);
-	text_add(&part, "%.2f", share(t, t->total - sum));
-	text_add(&all, "%.2f", share(t, t->total));
-	text_add(&words, "%zu more", t->n - shown);
-	grid_row(g);
-	grid_put(g, COL_SELF, INK_STRONG, &self);
-	grid_put(g, COL_SHARE, INK_PLAIN, &part);
-	grid_put(g, COL_SUM, INK_FAINT, &all);
-	grid_put(g, COL_FUNCTION, INK_FAINT, &words);
-}
-
 void profile_text(struct text *out, const struct profile_table *t, size_t limit,
 		  const struct style *s)
 {
-	struct grid g = { .columns = COL_VARIED + 1,
-			  .right = { [COL_SELF] = true, [COL_SHARE] = true, [COL_SUM] = true },
-			  .least = { [COL_SELF] = 16 },
-			  .drop = { COL_SUM, COL_WHERE },
-			  .drops = 2 };
+	const struct grid_column columns[] = {
+		{ "instructions", true },
+		{ "%", true },
+		{ "sum %", true, 1 },
+		{ "function" },
+		{ t->by == PROFILE_LINE ? "line" : NULL },
+		{ "file", false, 2 },
+		{ t->varied ? "differs between runs" : NULL },
+	};
+	struct grid g = grid_begin(columns, ARRAY_SIZE(columns));
 	size_t shown = rows_shown(t, limit), varied = 0,
 	       name_most = name_width(s, line_width(t, shown));
 	int64_t sum = 0;
 
 	put_title(out, t, s);
-	add_heading(&g, t);
+	g.least[COL_SELF] = 16;
 	for (size_t i = 0; i < shown; i++) {
 		sum += t->row[i].instructions;
 		varied += t->row[i].min != t->row[i].max;
 		add_row(&g, t, &t->row[i], sum, name_most, s);
 	}
-	put_rest(&g, t, shown, sum, s);
+	if (shown < t->n) {
+		add_counts(&g, t, t->total - sum, t->total, s);
+		grid_add(&g, COL_FUNCTION, INK_FAINT, "%zu more", t->n - shown);
+	}
 	grid_write(out, &g, s, 1);
 	grid_free(&g);
 	text_put(out, "\n", 1);
@@ -299,7 +279,7 @@ void profile_text(struct text *out, const struct profile_table *t, size_t limit,
 	put_gaps(out, t, s);
 }
 
-/* ---- machine forms ---- */
+/* ---- JSON and CSV ---- */
 
 static void json_name(struct json *j, const char *key, const char *name)
 {
@@ -309,7 +289,17 @@ static void json_name(struct json *j, const char *key, const char *name)
 	free(cut);
 }
 
-static void json_row(struct json *j, const struct profile_table *t, const struct profile_row *r)
+static void table_fraction(struct json *j, const char *key, double fraction)
+{
+	char digits[32];
+
+	snprintf(digits, sizeof(digits), "%.6f", fraction);
+	table_string(j, key, digits);
+}
+
+/* `sum`: with the rows above. */
+static void json_row(struct json *j, const struct profile_table *t, const struct profile_row *r,
+		     int64_t sum)
 {
 	json_object(j, NULL);
 	json_name(j, "function", r->function);
@@ -319,7 +309,9 @@ static void json_row(struct json *j, const struct profile_table *t, const struct
 		json_uint_if(j, "line", r->file, r->line);
 	}
 	json_int(j, "instructions", r->instructions);
-	if (t->runs > 1) {
+	table_fraction(j, "share", share(t, r->instructions) / 100);
+	table_fraction(j, "sum_share", share(t, sum) / 100);
+	if (t->runs > 1 || j->table) {
 		json_int(j, "min", r->min);
 		json_int(j, "max", r->max);
 		json_array(j, "runs");
@@ -340,7 +332,7 @@ void profile_json(struct json *j, const struct profile_table *t, size_t limit)
 	json_array(j, "profile");
 	for (size_t i = 0; i < shown; i++) {
 		sum += t->row[i].instructions;
-		json_row(j, t, &t->row[i]);
+		json_row(j, t, &t->row[i], sum);
 	}
 	json_end(j);
 	json_object(j, "profile_about");
@@ -355,33 +347,16 @@ void profile_json(struct json *j, const struct profile_table *t, size_t limit)
 	json_end(j);
 }
 
-static void put_field(struct text *out, const char *name)
-{
-	char *cut = name && strlen(name) > NAME_BYTES ? strndup(name, NAME_BYTES) : NULL;
-
-	csv_field(out, cut ? cut : name, ',');
-	free(cut);
-}
-
 void profile_csv(struct text *out, const struct profile_table *t, size_t limit)
 {
-	int64_t sum = 0;
+	static const struct table_layout rows = {
+		.rows = "profile",
+		.columns = "instructions,min,max,share,sum_share,function,module,file,line,reason",
+	};
+	struct json document = document_as(FORMAT_CSV, &rows), *j = &document;
 
-	text_add(out, "instructions,min,max,share,sum_share,function,module,file,line,reason\n");
-	for (size_t i = 0; i < rows_shown(t, limit); i++) {
-		const struct profile_row *r = &t->row[i];
-
-		sum += r->instructions;
-		text_add(out, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%.6f,%.6f,", r->instructions,
-			 r->min, r->max, share(t, r->instructions) / 100, share(t, sum) / 100);
-		put_field(out, r->function);
-		put_field(out, r->module);
-		put_field(out, r->file);
-		if (r->file)
-			text_add(out, "%u", r->line);
-		text_put(out, ",", 1);
-		put_field(out, r->why);
-		out->len -= out->len > 0; /* the last field's comma */
-		text_put(out, "\n", 1);
-	}
+	json_object(j, NULL);
+	profile_json(j, t, limit);
+	json_end(j);
+	json_into(out, j);
 }
