@@ -217,8 +217,7 @@ static void variant(struct text *out, const struct bench_about *b, size_t v, con
 					   (double)r->bytes[v],
 				   st->constant);
 	}
-	grid_write(out, &g, s, 2);
-	grid_free(&g);
+	grid_end(out, &g, s, 2);
 	if (zeros)
 		text_add(out, "  %s0 in every run: %s%s\n", ink_on(s, INK_FAINT),
 			 zeros <= ZEROS_NAMED ? zero.s

@@ -171,31 +171,25 @@ static void put_times(struct text *out, const struct bisect_shown *s, const stru
 
 static void put_table(struct text *out, const struct bisect_shown *s, const struct style *style)
 {
-	struct grid g = { .columns = 6, .right = { [0] = true, [2] = true, true } };
+	static const struct grid_column columns[] = { { "step", true }, { "commit" },
+						      { NULL, true },   { "change", true },
+						      { "result" },     { "subject" } };
+	struct grid g = grid_begin(columns, ARRAY_SIZE(columns));
 	const struct bisect_tries *tries = &s->state->tries;
 	uint64_t good = count_of(s, BISECT_GOOD);
 	struct text t = { 0 };
 
-	grid_row(&g);
-	grid_word(&g, 0, INK_FAINT, "step");
-	grid_word(&g, 1, INK_FAINT, "commit");
 	escape_middle(&t, words_of(s), strlen(words_of(s)), 30);
 	grid_put(&g, 2, INK_FAINT, &t);
-	grid_word(&g, 3, INK_FAINT, "change");
-	grid_word(&g, 4, INK_FAINT, "result");
-	grid_word(&g, 5, INK_FAINT, "subject");
 	for (size_t i = 0; i < tries->n; i++) {
 		const struct bisect_try *try = &tries->t[i];
 		enum ink ink = !strcmp(try->commit, s->result->commit) ? INK_STRONG : INK_PLAIN;
 
 		grid_row(&g);
-		text_add(&t, "%zu", i + 1);
-		grid_put(&g, 0, ink, &t);
-		text_add(&t, "%.12s", try->commit);
-		grid_put(&g, 1, ink, &t);
+		grid_add(&g, 0, ink, "%zu", i + 1);
+		grid_add(&g, 1, ink, "%.12s", try->commit);
 		if (!try->skipped) {
-			put_count(&t, style, try->count);
-			grid_put(&g, 2, ink, &t);
+			grid_count(&g, 2, ink, style, try->count);
 			put_change(&t, style, good, try->count);
 			grid_put(&g, 3, ink, &t);
 		}
@@ -204,9 +198,7 @@ static void put_table(struct text *out, const struct bisect_shown *s, const stru
 		put_subject(&t, try);
 		grid_put(&g, 5, ink, &t);
 	}
-	grid_write(out, &g, style, 1);
-	out->failed |= g.failed;
-	grid_free(&g);
+	grid_end(out, &g, style, 1);
 }
 
 void bisect_show_text(struct text *out, const struct bisect_shown *s, const struct style *style)

@@ -283,12 +283,6 @@ void compare_explain(struct compare_shown *s, const struct compare_measured *m)
 
 /* ---- for people ---- */
 
-static void number(struct grid *g, unsigned column, struct text *t, enum ink ink)
-{
-	g->right[column] = true;
-	grid_put(g, column, ink, t);
-}
-
 static enum ink ink_of(const struct compare_event *e)
 {
 	return e->verdict == COMPARE_MORE && !e->small ? INK_BAD
@@ -316,13 +310,12 @@ static void put_basis(struct text *out, const struct compare_event *e)
 
 static void put_events(struct text *out, const struct compare_shown *s, const struct style *style)
 {
-	struct grid g = { .columns = 6, .drop = { 5 }, .drops = 1 };
+	static const struct grid_column columns[] = { { NULL },          { "before", true },
+						      { "after", true }, { "change", true },
+						      { NULL },          { NULL, false, 1 } };
+	struct grid g = grid_begin(columns, ARRAY_SIZE(columns));
 	struct text t = { 0 };
 
-	grid_row(&g);
-	grid_word(&g, 1, INK_FAINT, "before");
-	grid_word(&g, 2, INK_FAINT, "after");
-	grid_word(&g, 3, INK_FAINT, "change");
 	for (size_t i = 0; i < s->n; i++) {
 		const struct compare_event *e = &s->event[i];
 
@@ -331,17 +324,16 @@ static void put_events(struct text *out, const struct compare_shown *s, const st
 		grid_put(&g, 0, INK_PLAIN, &t);
 		for (int side = 0; side < COMPARE_SIDES; side++) {
 			compare_put_value(&t, style, e, side);
-			number(&g, 1 + side, &t, INK_PLAIN);
+			grid_put(&g, 1 + side, INK_PLAIN, &t);
 		}
 		compare_put_percent(&t, style, e);
-		number(&g, 3, &t, INK_PLAIN);
+		grid_put(&g, 3, INK_PLAIN, &t);
 		text_add(&t, "%s%s", compare_verdict_word(e), e->small ? ", small" : "");
 		grid_put(&g, 4, ink_of(e), &t);
 		put_basis(&t, e);
 		grid_put(&g, 5, INK_FAINT, &t);
 	}
-	grid_write(out, &g, style, 1);
-	grid_free(&g);
+	grid_end(out, &g, style, 1);
 }
 
 static void put_row(struct grid *g, const struct style *style, int64_t before, int64_t after,
@@ -354,27 +346,28 @@ static void put_row(struct grid *g, const struct style *style, int64_t before, i
 	for (unsigned i = 0; i < ARRAY_SIZE(v); i++) {
 		text_add(&t, "%s", v[i] < 0 ? "-" : !i && v[i] > 0 ? "+" : "");
 		put_count(&t, style, (uint64_t)llabs(v[i]));
-		number(g, i, &t, i ? INK_PLAIN : INK_STRONG);
+		grid_put(g, i, i ? INK_PLAIN : INK_STRONG, &t);
 	}
 	grid_put(g, 3, INK_PLAIN, name);
 	grid_word(g, 4, INK_FAINT, state);
 }
 
+static const struct grid_column cause_columns[] = { { "instructions", true },
+						    { "before", true, 2 },
+						    { "after", true, 3 },
+						    { "function" },
+						    { NULL },
+						    { "module", false, 1 } };
+
 static void put_cause(struct text *out, const struct compare_shown *s, const struct style *style)
 {
 	const struct compare_cause *c = s->cause;
-	struct grid g = { .columns = 6, .drop = { 5, 1, 2 }, .drops = 3 };
+	struct grid g = grid_begin(cause_columns, ARRAY_SIZE(cause_columns));
 	size_t shown = compare_rows_shown(s);
 	int64_t others[COMPARE_SIDES];
 	struct text t = { 0 };
 
 	text_add(out, "\n");
-	grid_row(&g);
-	grid_word(&g, 0, INK_FAINT, "instructions");
-	grid_word(&g, 1, INK_FAINT, "before");
-	grid_word(&g, 2, INK_FAINT, "after");
-	grid_word(&g, 3, INK_FAINT, "function");
-	grid_word(&g, 5, INK_FAINT, "module");
 	for (size_t i = 0; i < shown; i++) {
 		const struct compare_row *r = &c->row[i];
 
@@ -392,8 +385,7 @@ static void put_cause(struct text *out, const struct compare_shown *s, const str
 	put_row(&g, style, others[0], others[1], &t, "");
 	text_add(&t, "all");
 	put_row(&g, style, (int64_t)c->total[0], (int64_t)c->total[1], &t, "");
-	grid_write(out, &g, style, 1);
-	grid_free(&g);
+	grid_end(out, &g, style, 1);
 	if (c->by_samples)
 		put_paragraph(out, style, INK_CAREFUL, "Some rows are estimated from samples%s%s.",
 			      c->why ? ": " : "", c->why ? c->why : "");
@@ -415,18 +407,16 @@ static void put_line_name(struct text *t, const struct compare_line *l)
 static void put_lines(struct text *out, const struct compare_shown *s, const struct style *style)
 {
 	const struct compare_lines *lines = &s->cause->lines;
-	struct grid g = { .columns = 6, .drop = { 5, 1, 2 }, .drops = 3 };
 	size_t shown = compare_lines_shown(s);
 	int64_t others[COMPARE_SIDES];
 	struct text t = { 0 };
+	struct grid g;
 
 	if (!shown)
 		return;
+	g = grid_begin(cause_columns, ARRAY_SIZE(cause_columns));
+	grid_word(&g, 5, INK_FAINT, "");
 	text_add(out, "\n");
-	grid_row(&g);
-	grid_word(&g, 0, INK_FAINT, "instructions");
-	grid_word(&g, 1, INK_FAINT, "before");
-	grid_word(&g, 2, INK_FAINT, "after");
 	text_add(&t, "line of ");
 	escape_middle(&t, s->cause->row[0].function, strlen(s->cause->row[0].function), 40);
 	grid_put(&g, 3, INK_FAINT, &t);
@@ -448,8 +438,7 @@ static void put_lines(struct text *out, const struct compare_shown *s, const str
 	compare_other_lines(s->cause, shown, others);
 	text_add(&t, "rest of the function");
 	put_row(&g, style, others[0], others[1], &t, "");
-	grid_write(out, &g, style, 1);
-	grid_free(&g);
+	grid_end(out, &g, style, 1);
 }
 
 /* A paragraph with names from documents or programs. */

@@ -206,27 +206,24 @@ static void put_escaped(struct text *out, const struct style *style, const char 
 
 void gate_show_text(struct text *out, const struct gate_shown *s, const struct style *style)
 {
-	const char *const heads[] = { "benchmark", "event",  "base",
-				      "head",      "change", has_limits(s) ? "limit" : "",
-				      "verdict" };
+	const struct grid_column columns[] = {
+		{ "benchmark" },  { "event" },        { "base", true },
+		{ "head", true }, { "change", true }, { has_limits(s) ? "limit" : NULL, true },
+		{ "verdict" },
+	};
 	enum ink ink = gate_count(s, GATE_SLOWER)   ? INK_BAD
 		: gate_errors(s) || !s->baseline[0] ? INK_CAREFUL
 						    : INK_STRONG;
-	struct grid g = { .columns = ARRAY_SIZE(heads), .right = { [2] = true, true, true, true } };
+	struct grid g = grid_begin(columns, ARRAY_SIZE(columns));
 	struct text line = { 0 };
 
 	gate_headline(&line, s);
 	text_add(out, "%s%s%s\n\n", ink_on(style, ink), line.s ? line.s : "", ink_off(style));
 	text_free(&line);
-	grid_row(&g);
-	for (unsigned i = 0; i < ARRAY_SIZE(heads); i++)
-		grid_word(&g, i, INK_FAINT, heads[i]);
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t k = 0; k < s->outcome[i].head.n || k == 0; k++)
 			text_row(&g, &s->outcome[i], k, style);
-	grid_write(out, &g, style, 1);
-	out->failed |= g.failed;
-	grid_free(&g);
+	grid_end(out, &g, style, 1);
 	text_add(out, "\n");
 	for (size_t i = 0; i < s->n; i++)
 		if (s->outcome[i].why[0]) {

@@ -80,23 +80,19 @@ static void put_date(struct text *out, const struct history_commit *c)
 
 static void finish_grid(struct text *out, struct grid *g, const struct style *style)
 {
-	grid_write(out, g, style, 1);
-	out->failed |= g->failed;
-	grid_free(g);
+	grid_end(out, g, style, 1);
 }
 
 /* ---- the list ---- */
 
 void history_list_text(struct text *out, const struct history_list *l, const struct style *style)
 {
-	static const char *const heads[] = { "benchmark",  "event",  "values",
-					     "added last", "commit", "date" };
-	struct grid g = { .columns = ARRAY_SIZE(heads), .right = { [2] = true, true } };
+	static const struct grid_column columns[] = { { "benchmark" },    { "event" },
+						      { "values", true }, { "added last", true },
+						      { "commit" },       { "date" } };
+	struct grid g = grid_begin(columns, ARRAY_SIZE(columns));
 	struct text t = { 0 };
 
-	grid_row(&g);
-	for (unsigned i = 0; i < ARRAY_SIZE(heads); i++)
-		grid_word(&g, i, INK_FAINT, heads[i]);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct history_listed *row = &l->row[i];
 		const struct history_series *s = &row->series;
@@ -106,8 +102,7 @@ void history_list_text(struct text *out, const struct history_list *l, const str
 		grid_put(&g, 0, INK_PLAIN, &t);
 		escape_middle(&t, s->event, strlen(s->event), 40);
 		grid_put(&g, 1, INK_PLAIN, &t);
-		put_count(&t, style, row->values);
-		grid_put(&g, 2, INK_PLAIN, &t);
+		grid_count(&g, 2, INK_PLAIN, style, row->values);
 		put_number(&t, style, &row->value);
 		if (*s->unit) {
 			text_add(&t, " ");
@@ -202,21 +197,19 @@ static void put_bisect(struct text *out, const struct history_values *v, const s
 
 static void put_series(struct text *out, const struct history_values *v, const struct style *style)
 {
-	static const char *const heads[] = { "commit", "date",       "value",
-					     "change", "conditions", "subject" };
-	struct grid g = { .columns = ARRAY_SIZE(heads),
-			  .right = { [2] = true, [4] = true },
-			  .drop = { 1, 5 },
-			  .drops = 2 };
-	size_t changes = count_changes(v);
+	const struct grid_column columns[] = {
+		{ "commit" },
+		{ "date", false, 1 },
+		{ "value", true },
+		{ count_changes(v) ? "change" : NULL },
+		{ v->groups > 1 ? "conditions" : NULL, true },
+		{ "subject", false, 2 },
+	};
+	struct grid g = grid_begin(columns, ARRAY_SIZE(columns));
 
 	text_add(out, "%s", ink_on(style, INK_STRONG));
 	put_name(out, &v->series);
 	text_add(out, "%s\n\n", ink_off(style));
-	grid_row(&g);
-	for (unsigned i = 0; i < ARRAY_SIZE(heads); i++)
-		if ((i != 3 || changes) && (i != 4 || v->groups > 1))
-			grid_word(&g, i, INK_FAINT, heads[i]);
 	for (size_t i = 0; i < v->n; i++)
 		put_row(&g, v, i, style);
 	finish_grid(out, &g, style);

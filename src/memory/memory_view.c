@@ -368,8 +368,7 @@ static void put_table(struct text *out, const struct memory_shown *s, const stru
 			put_row(&g, s, t, &t->row[i], style);
 		else
 			left += t->row[i].samples;
-	grid_write(out, &g, style, 1);
-	grid_free(&g);
+	grid_end(out, &g, style, 1);
 	if (shown < t->n) {
 		text_add(out, "\n %zu more %s with ", t->n - shown,
 			 t->n - shown == 1 ? "row" : "rows");

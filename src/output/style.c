@@ -283,6 +283,12 @@ struct grid grid_begin(const struct grid_column *columns, unsigned n)
 	return g;
 }
 
+void grid_end(struct text *out, struct grid *g, const struct style *s, unsigned indent)
+{
+	grid_write(out, g, s, indent);
+	grid_free(g);
+}
+
 size_t put_wrapped(struct text *out, const char *words, size_t column, size_t indent, size_t width)
 {
 	size_t breaks = 0;

@@ -85,6 +85,8 @@ void grid_title(struct grid *g, bool right, const char *words);
 unsigned grid_left_out(const struct grid *g, const struct style *s, unsigned indent);
 void grid_write(struct text *out, const struct grid *g, const struct style *s, unsigned indent);
 void grid_free(struct grid *g);
+/* grid_write(), then grid_free(). */
+void grid_end(struct text *out, struct grid *g, const struct style *s, unsigned indent);
 
 /*
  * Lines of at most `width` columns, broken between words. The first begins at `column`, and the

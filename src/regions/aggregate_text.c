@@ -189,8 +189,7 @@ static void list(struct text *out, const struct aggregate *a, const struct style
 			grid_put(&g, 3, INK_PLAIN, &t);
 		}
 	}
-	grid_write(out, &g, s, 3);
-	grid_free(&g);
+	grid_end(out, &g, s, 3);
 }
 
 static void histogram(struct text *out, const struct style *s, const struct aggregate_counter *k)
@@ -223,8 +222,7 @@ static void histogram(struct text *out, const struct style *s, const struct aggr
 			text_add(&t, "%s", s->utf8 ? "\u2588" : "#");
 		grid_put(&g, 3, INK_FAINT, &t);
 	}
-	grid_write(out, &g, s, 3);
-	grid_free(&g);
+	grid_end(out, &g, s, 3);
 }
 
 /*
@@ -439,11 +437,10 @@ static void macro(struct text *out, const struct aggregate *a, const struct aggr
 		grid_word(&g, COL_LABEL, INK_FAINT, "(in no region)");
 	}
 	text_add(out, "\n");
-	grid_write(out, &g, s, 1);
+	grid_end(out, &g, s, 1);
 	if (left)
 		text_add(out, " %s(%zu more; --top 0 shows all)%s\n", ink_on(s, INK_FAINT), left,
 			 ink_off(s));
-	grid_free(&g);
 	free(order);
 }
 
@@ -451,12 +448,9 @@ static void macro(struct text *out, const struct aggregate *a, const struct aggr
 static void counts(struct text *out, const struct aggregate *a, const struct aggregate_shown *how,
 		   const struct style *s)
 {
-	struct grid g = { .columns = 3, .right = { true }, .drop = { 2 }, .drops = 1 };
+	struct grid g = grid_begin(count_columns, ARRAY_SIZE(count_columns));
 	size_t n = 0, left = 0;
 
-	grid_row(&g);
-	grid_word(&g, 0, INK_FAINT, "count");
-	grid_word(&g, 1, INK_FAINT, "label");
 	for (size_t i = 0; i < a->n; i++) {
 		const struct aggregate_row *row = &a->row[i];
 		uint64_t least = aggregate_tally(a, row, 0)->count,
@@ -490,11 +484,10 @@ static void counts(struct text *out, const struct aggregate *a, const struct agg
 		grid_word(&g, 2, INK_CAREFUL, most != least ? "count differs" : "");
 	}
 	text_add(out, "\n");
-	grid_write(out, &g, s, 1);
+	grid_end(out, &g, s, 1);
 	if (left)
 		text_add(out, " %s(%zu more; --top 0 shows all)%s\n", ink_on(s, INK_FAINT), left,
 			 ink_off(s));
-	grid_free(&g);
 }
 
 static const char *const kind_words[] = { "begin of ", "end of ",    "instant ",   "value ",
@@ -545,8 +538,7 @@ static void one_difference(struct text *out, const struct aggregate *a,
 			text_add(&t, "byte %" PRIu64, d->run[r].offset);
 		grid_put(&g, 4, INK_FAINT, &t);
 	}
-	grid_write(out, &g, s, 4);
-	grid_free(&g);
+	grid_end(out, &g, s, 4);
 	if (d->lost)
 		put_paragraph(
 			out, s, INK_CAREFUL,

@@ -170,11 +170,10 @@ static void table(struct text *out, struct compare *c, const struct compare_show
 	escape(out, counter->name, strlen(counter->name));
 	text_add(out, "%s   %s%s%s\n\n", ink_off(s), ink_on(s, INK_FAINT),
 		 tare_quality_name(counter->quality), ink_off(s));
-	grid_write(out, &g, s, 1);
+	grid_end(out, &g, s, 1);
 	if (left)
 		text_add(out, " %s(%zu more; --top 0 shows all)%s\n", ink_on(s, INK_FAINT), left,
 			 ink_off(s));
-	grid_free(&g);
 }
 
 static void side(struct text *out, const struct compare *c, const char *name, size_t first,

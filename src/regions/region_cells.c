@@ -57,6 +57,8 @@ void put_label(struct text *out, const struct style *s, const struct labels *of,
 	text_free(&t);
 }
 
+const struct grid_column count_columns[3] = { { "count", true }, { "label" }, { NULL, false, 1 } };
+
 void put_amount(struct text *out, const struct style *s, const char *unit, double amount)
 {
 	double size = fabs(amount);

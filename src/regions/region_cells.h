@@ -19,6 +19,8 @@ void put_label(struct text *out, const struct style *s, const struct labels *of,
 void put_amount(struct text *out, const struct style *s, const char *unit, double amount);
 void grid_amount(struct grid *g, unsigned column, enum ink ink, const struct style *s,
 		 const char *unit, double amount);
+/* Without a counter: how often each label ran, its name, a remark. */
+extern const struct grid_column count_columns[3];
 /* A difference: the same, always with a sign; 0 is "0". */
 void put_change(struct text *out, const struct style *s, const char *unit, double change);
 /* label, kind and arguments, as in every JSON document about regions. */

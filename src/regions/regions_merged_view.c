@@ -172,8 +172,7 @@ static void table(struct text *out, const struct regions *r, const struct region
 		text_add(out, "%s   %s%s%s\n\n", ink_off(s), ink_on(s, INK_FAINT),
 			 tare_quality_name(r->counter[c].quality), ink_off(s));
 	}
-	grid_write(out, &g, s, 1);
-	grid_free(&g);
+	grid_end(out, &g, s, 1);
 }
 
 void regions_merged_text(struct text *out, const struct regions *r, const struct regions_shown *how,

@@ -220,13 +220,10 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 static void counts(struct text *out, const struct regions *r, const struct regions_shown *how,
 		   const struct style *s)
 {
-	struct grid g = { .columns = 3, .right = { true }, .drop = { 2 }, .drops = 1 };
+	struct grid g = grid_begin(count_columns, ARRAY_SIZE(count_columns));
 	struct text t = { 0 };
 	size_t n = 0, left = 0;
 
-	grid_row(&g);
-	grid_word(&g, 0, INK_FAINT, "count");
-	grid_word(&g, 1, INK_FAINT, "label");
 	for (size_t i = 0; i < r->n; i++) {
 		const struct regions_row *row = &r->row[i];
 

@@ -55,18 +55,16 @@ static void put_cell(struct grid *g, unsigned column, enum ink ink, const struct
 
 static void put_items(struct text *out, const struct launch_report *r, const struct style *s)
 {
-	struct grid g = { .columns = 4, .right = { [1] = true, [2] = true } };
+	static const struct grid_column columns[] = {
+		{ "without" }, { "spread", true }, { "shift", true }, { NULL }
+	};
+	struct grid g = grid_begin(columns, ARRAY_SIZE(columns));
 
-	grid_row(&g);
-	grid_word(&g, 0, INK_FAINT, "without");
-	grid_word(&g, 1, INK_FAINT, "spread");
-	grid_word(&g, 2, INK_FAINT, "shift");
 	for (unsigned i = 0; i < FIXED_ITEMS; i++) {
 		const struct launch_runs *o = &r->off[i];
 		bool less = o->median < r->all.median;
 		uint64_t shift = less ? r->all.median - o->median : o->median - r->all.median;
 		bool any = spread(o) > spread(&r->all);
-		char words[80];
 
 		if (!(determinism_had(r->fixed) & 1u << i))
 			continue;
@@ -74,15 +72,13 @@ static void put_items(struct text *out, const struct launch_report *r, const str
 		grid_word(&g, 0, any ? INK_STRONG : INK_PLAIN, determinism_rows[i].name);
 		put_cell(&g, 1, any ? INK_STRONG : INK_FAINT, s, spread(o), "");
 		put_cell(&g, 2, INK_PLAIN, s, shift, !shift ? "" : less ? "-" : "+");
-		snprintf(words, sizeof(words), "%u count%s in %u runs%s%s", o->different,
+		grid_add(&g, 3, INK_PLAIN, "%u count%s in %u runs%s%s", o->different,
 			 o->different == 1 ? "" : "s", o->runs,
 			 o->output_differs ? ", output differs" : "",
 			 o->end_differs ? ", exit status differs" : "");
-		grid_word(&g, 3, INK_PLAIN, words);
 	}
 	text_put(out, "\n", 1);
-	grid_write(out, &g, s, 1);
-	grid_free(&g);
+	grid_end(out, &g, s, 1);
 }
 
 static void put_first(struct text *out, const struct launch_report *r)

@@ -64,8 +64,7 @@ static void put_totals(struct text *out, const struct windows_diff *d, const str
 		put_change(&cell, d->total_a[e], d->total_b[e]);
 		grid_put(&g, 3, INK_PLAIN, &cell);
 	}
-	grid_write(out, &g, style, 1);
-	grid_free(&g);
+	grid_end(out, &g, style, 1);
 }
 
 static void put_stretches(struct text *out, const struct windows_diff *d, const struct style *style)
@@ -94,10 +93,9 @@ static void put_stretches(struct text *out, const struct windows_diff *d, const 
 		}
 	}
 	text_add(out, "\n Where B differs from A:\n");
-	grid_write(out, &g, style, 1);
+	grid_end(out, &g, style, 1);
 	if (d->stretches > STRETCHES_SHOWN)
 		text_add(out, " and %zu more stretches\n", d->stretches - STRETCHES_SHOWN);
-	grid_free(&g);
 }
 
 static const char *bound_word(enum diff_bound b)

@@ -281,8 +281,7 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 		text_free(&code);
 		text_free(&t);
 	}
-	grid_write(out, &g, style, 4);
-	grid_free(&g);
+	grid_end(out, &g, style, 4);
 	if (rows > CELLS_SHOWN)
 		text_add(out, "    %zu more row%s (--format json lists them)\n", rows - CELLS_SHOWN,
 			 rows - CELLS_SHOWN == 1 ? "" : "s");

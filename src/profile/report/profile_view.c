@@ -257,8 +257,7 @@ void profile_text(struct text *out, const struct profile_table *t, size_t limit,
 		add_counts(&g, t, t->total - sum, t->total, s);
 		grid_add(&g, COL_FUNCTION, INK_FAINT, "%zu more", t->n - shown);
 	}
-	grid_write(out, &g, s, 1);
-	grid_free(&g);
+	grid_end(out, &g, s, 1);
 	text_put(out, "\n", 1);
 	if (t->runs > 1 && !t->varied)
 		text_add(out, " every %s had the same count in all %u runs.\n\n",

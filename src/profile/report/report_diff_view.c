@@ -155,8 +155,7 @@ static void put_table(struct text *out, const struct report_diff_shown *r, const
 		put_row(&g, r, &r->diff->row[i], s);
 		shown++;
 	}
-	grid_write(out, &g, s, 1);
-	grid_free(&g);
+	grid_end(out, &g, s, 1);
 	if (left)
 		text_add(out, "\n %zu more %s (-n 0 shows all)\n", left,
 			 left == 1 ? "row" : "rows");

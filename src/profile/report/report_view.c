@@ -675,8 +675,7 @@ static void put_table(struct text *out, const struct report_shown *r, const stru
 			left_self += r->report->row[i].self[r->options->column];
 		}
 	}
-	grid_write(out, &g, s, 1);
-	grid_free(&g);
+	grid_end(out, &g, s, 1);
 	if (left)
 		put_rest(out, r, left, left_self, s);
 	if (r->report->hidden)
@@ -712,8 +711,7 @@ static void put_relatives(struct text *out, const char *title, const char *none,
 		grid_put(&g, 3, INK_PLAIN, &t);
 		text_free(&t);
 	}
-	grid_write(out, &g, s, 3);
-	grid_free(&g);
+	grid_end(out, &g, s, 3);
 	if (r->limit && n > r->limit)
 		text_add(out, "   ... %zu more\n", n - r->limit);
 }
