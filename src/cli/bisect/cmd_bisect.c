@@ -38,7 +38,7 @@ static const struct option_row bisect_opts[] = {
 	  "smallest change from good to bad that is searched (0: any; times: 1)",
 	  PERCENT(threshold, 1000000), GIVEN(threshold_given) },
 	{ 0, "confidence", "PERCENT", "with times: end when the commit is this probable (95)",
-	  PERCENT(confidence, 99.99) },
+	  PERCENT(confidence, 100) },
 	{ 0, "cache", "BYTES", "disk space for builds that may be needed again (times: 1G; else 0)",
 	  NUMBER(cache_bytes, 0, UINT64_MAX), GIVEN(cache_given) },
 	{ 0, "first-parent", NULL, "of merged branches, try only the merge commits",
@@ -136,8 +136,8 @@ static int ask(struct job *j, char **words)
 	}
 	if (j->o->event && strlen(j->o->event) >= sizeof(j->event))
 		return tare_fail(j->err, EINVAL, "-e: the name is too long");
-	if (j->o->confidence < 50) {
-		tare_fail(j->err, EINVAL, "--confidence: at least 50");
+	if (j->o->confidence < 50 || j->o->confidence >= 100) {
+		tare_fail(j->err, EINVAL, "--confidence: at least 50, and less than 100");
 		return -EINVAL;
 	}
 	strcpy(j->event, j->o->event ? j->o->event : "instructions");
