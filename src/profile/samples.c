@@ -984,7 +984,9 @@ static const char *not_counted(const struct reader *r)
 		return "rows are by process or thread, and the recording has several; --sort module,function has exact amounts";
 	if (r->out->quality.unkept)
 		return "not every stack was kept";
-	return o->sample_log || o->n_trace ? "single samples were requested" : NULL;
+	return (o->sample_log && !o->log_with_counts) || o->n_trace
+		? "single samples were requested"
+		: NULL;
 }
 
 static int use_counted(struct reader *r)

@@ -32,6 +32,8 @@ struct samples_options {
 	bool inlined;    /* inlined functions get frames of their own */
 	bool flat;       /* without callers */
 	bool sample_log; /* keep each sample's time */
+	/* `counted` in spite of sample_log, whose amounts are estimates then */
+	bool log_with_counts;
 	/*
 	 * Use the exact engine's counts per instruction, if the recording has them, instead of the
 	 * amounts of samples. Not with a filter, moments or fields of tracepoints. `apart`: rows

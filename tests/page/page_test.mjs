@@ -418,6 +418,92 @@ test("a recording of samples is a page", async () => {
   yes(from >= 0 && from < 8, `its share's bar begins ${from} pixels from the left of its cell`);
 });
 
+/** Two processes, three threads; `at`, `thread`, `node` as plain columns. */
+const sampled = (at, thread, node, amount = at.map(() => 10)) => ({
+  schema: "tare/stacks/1", program: "all", left_out: 0, columns: [{ name: "cpu-clock", unit: "ns" }], names: ["", "main", "work", "leaf", "prog", "libx.so"],
+  frames: { name: [1, 2, 3], module: [4, 4, 5], file: [0, 0, 0], line: [0, 0, 0] },
+  // all > main > work > leaf, main > leaf, work > leaf
+  nodes: { parent: [0, 0, 1, 2, 1, 0, 5], frame: [0, 0, 1, 2, 2, 1, 2], self: [[0, 1, 2, 3, 4, 5, 6].map((i) => node.reduce((sum, k, s) => sum + (k === i ? amount[s] : 0), 0))] },
+  samples: { tick_ns: 1000, threads: [{ pid: 5, tid: 5, command: "prog" }, { pid: 5, tid: 6, command: "helper" }, { pid: 9, tid: 9, command: "prog" }], at, thread, node, column: at.map(() => 0), amount },
+});
+const few = () => sampled([0, 10, 20, 30, 40, 5, 25, 50, 60], [0, 0, 0, 0, 0, 1, 1, 2, 2], [2, 3, 3, 4, 1, 5, 6, 3, 4]);
+
+test("samples are selected by time, thread, process and module, and add up", async () => {
+  const { chosen, makeSamples } = await source("timeline.js"), { makeTree, frames, inverted, relatives } = await source("tree.js");
+  const doc = few(), s = makeSamples(doc), any = { from: null, to: null, thread: null, process: null, module: null };
+  const total = (part) => { const d = chosen(doc, s, { ...any, ...part }); return [d.selected, makeTree(d).total[0][0], d.by_thread.self[0].reduce((a, b) => a + b, 0)].join(); };
+  equal(total({}), ",90,90", "all of it, as it is in the document");
+  equal(total({ from: 0, to: 30 }), "5,50,50", "the end is not in a range");
+  equal(total({ thread: 1 }), "2,20,20", "a thread");
+  equal(total({ process: 5 }), "7,70,70", "a process");
+  equal(total({ module: 5 }), "6,60,60", "the module of the innermost function");
+  equal(total({ from: 20, to: 61, process: 5, module: 4 }), "1,10,10", "together");
+  equal(chosen(doc, s, any).nodes, doc.nodes, "without a choice the amounts of the document");
+  const tree = makeTree(doc), rows = Object.fromEntries(frames(doc, tree, 0).map((r) => [r.name, [r.self, r.total]])), back = makeTree(inverted(doc));
+  same(rows, { all: [0, 90], main: [10, 70], work: [20, 60], leaf: [60, 60] }, "functions");
+  same([back.total[0][0], ...back.children[0].map((i) => [back.name(i), back.total[0][i]])], [90, ["leaf", 60], ["main", 10], ["work", 20]], "the innermost at the root");
+  const of = (name) => { const r = relatives(tree, 0, tree.key([...tree.frame.keys()].find((i) => i && tree.name(i) === name))); const list = (l) => l.map((x) => `${x.name} ${x.amount}`).sort().join(); return [r.self, r.total, list(r.callers), list(r.callees)].join("; "); };
+  equal(of("work"), "20; 60; all 20,main 40; leaf 40", "callers and callees");
+  equal(of("leaf"), "60; 60; main 20,work 40; ", "of a leaf");
+  // f > g > f > g: each counts once.
+  const again = { ...doc, nodes: { parent: [0, 0, 1, 2, 3], frame: [0, 0, 1, 0, 1], self: [[0, 1, 2, 4, 8]] } }, nested = makeTree(again), f = relatives(nested, 0, nested.key(1));
+  same([f.total, f.self, f.callers.map((x) => x.amount), f.callees.map((x) => [x.name, x.amount])], [15, 5, [15], [["work", 14]]], "recursion");
+});
+
+test("a range of time selects what the graph and the functions show", async () => {
+  const page = await open(made("selected.html", [few()])), lane = page.locator("canvas.lane").first(), told = page.locator(".timeline .selected");
+  const section = page.locator('section[data-title="Functions"]'), row = async (name) => (await section.locator("table").first().locator("tbody tr", { hasText: name }).first().locator("td").allTextContents()).slice(0, 5).join();
+  equal(await told.textContent(), "9 samples in 61 µs", "at first all");
+  equal(await row("leaf"), "leaf,60 ns,66.67 %,60 ns,66.67 %", "of all");
+  equal(await page.locator("canvas.lane").count(), 4, "a lane for each thread, and one for all");
+  const box = await lane.boundingBox(), x = (part) => box.x + box.width * part;
+  await page.mouse.move(x(0.3), box.y + 9);
+  await page.mouse.down();
+  await page.mouse.move(x(0.5), box.y + 9, { steps: 3 });
+  await page.mouse.up();
+  yes(/^selected: 3 of 9 samples, 1[123](\.\d+)? µs from 18/.test(await told.textContent()), await told.textContent());
+  equal(await row("leaf"), "leaf,30 ns,100.00 %,30 ns,100.00 %", "of the range");
+  await section.getByRole("button", { name: "leaf", exact: true }).first().click();
+  equal((await section.locator(".around tbody tr").allTextContents()).sort().join("|"), "main10 ns33.33 %|none|work20 ns66.67 %", "its callers in the range");
+  await page.keyboard.press("Escape");
+  await lane.click();
+  equal(await told.textContent(), "9 samples in 61 µs", "a click ends the range");
+  yes((await section.locator(".around tbody tr").allTextContents()).includes("work40 ns66.67 %"), "the chosen function stays chosen");
+  await page.getByRole("button", { name: "helper 6" }).click();
+  equal(await told.textContent(), "selected: 2 of 9 samples", "a thread by its name");
+  await page.getByRole("button", { name: "whole recording" }).click();
+  await page.getByLabel("From").fill("0.02");
+  await page.getByLabel("to", { exact: true }).fill("0.03");
+  await page.keyboard.press("Enter");
+  yes((await told.textContent()).startsWith("selected: 2 of 9 samples, 10 µs from 20 µs"), `by keyboard: ${await told.textContent()}`);
+  await page.getByLabel("Roots:").selectOption("processes and threads");
+  await page.locator(".flame canvas").focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowDown");
+  yes((await page.locator(".flame ~ .selected").textContent()).startsWith("prog 5 20 ns (100.00 %)"), await page.locator(".flame ~ .selected").textContent());
+  await page.getByRole("button", { name: "whole recording" }).click();
+  equal(await page.getByLabel("Roots:").evaluate((e) => e.selectedOptions[0].text), "processes and threads", "the roots stay");
+});
+
+test("a recording's samples over time are its samples", async () => {
+  const recording = file("perf.data", (to) => run(["record", "-e", "cpu-clock:u", "-F", "2000", "-g", "-o", to, "--", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]));
+  const page = await open(file("report.html", (to) => run(["report", "--html", to, recording]))), { documents: [stacks, doc] } = await data(page);
+  const { chosen, makeSamples } = await source("timeline.js"), s = makeSamples(stacks), any = { from: 0, to: s.end, thread: null, process: null, module: null };
+  equal(s.n, doc.quality.used, "each sample");
+  same(Array.from(chosen(stacks, s, any).nodes.self[0]), stacks.nodes.self[0].map(Number), "add up to the flame graph, node by node");
+  yes((await page.locator(".timeline .selected").textContent()).startsWith(`${doc.quality.used.toLocaleString("en-US")} samples in `), "said");
+});
+
+test("a million samples open, and a range of them is selected", async () => {
+  const n = 1_000_000, i = Array.from({ length: n }, (_, k) => k), page = await open(made("million-samples.html", [sampled(i, i.map((k) => Math.floor(k / 400_000)), i.map((k) => 1 + k % 6))]));
+  const told = page.locator(".timeline .selected");
+  equal(await told.textContent(), "1,000,000 samples in 1 s", "all");
+  await page.getByLabel("From").fill("100");
+  await page.getByLabel("to", { exact: true }).fill("350");
+  await page.keyboard.press("Enter");
+  yes((await told.textContent()).startsWith("selected: 250,000 of 1,000,000 samples, 250 ms"), await told.textContent());
+});
+
 if (process.arch === "x64") test("what the exact engine counted is on the page, and in its flame graph", async () => {
   const recording = file("exact.data", (to) => run(["record", "-q", "--engine", "exact", "-e", "{exact/branches/,exact/instructions/}:S", "-c", "5003", "-o", to, "--", "sh", "-c", "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done"]));
   const page = await open(file("exact.html", (to) => run(["report", "--html", to, recording]))), { documents: [stacks, doc] } = await data(page);

@@ -3,7 +3,8 @@ import { h, section } from "./dom.js";
 import { flame } from "./flame.js";
 import { brokeOff, full, percent, plain, quality, toNumber } from "./format.js";
 import { table } from "./table.js";
-import { makeTree, rooted } from "./tree.js";
+import { chosen, makeSamples, rootsOf, timeline } from "./timeline.js";
+import { frames, inverted, makeTree, relatives, rooted, under } from "./tree.js";
 
 /** The error limit of the subtracted cost, in the same words as text. */
 function offBy(off, unit) {
@@ -58,49 +59,84 @@ function integers(doc) {
 }
 export const summarizeTitle = (doc) => ({ title: doc.recordings.length === 1 ? doc.recordings[0].command ?? doc.recordings[0].path : doc.recordings.map((r) => r.path).join(" "), kind: "tare summarize" });
 
-/** Frames of the whole graph by name: self time, and total with recursion counted once. */
-function frames(doc, tree, column) {
-  const rows = new Map(), inside = new Map(), total = tree.total[column], own = tree.own[column];
-  const keys = Array.from({ length: tree.n }, (_, i) => (i === 0 ? doc.program : `${tree.name(i)}\0${tree.about(i)}`));
-  const walk = [[0, false]];
-  while (walk.length) {
-    const [i, done] = walk.pop(), key = keys[i];
-    if (done) {
-      inside.set(key, inside.get(key) - 1);
-      continue;
-    }
-    const row = rows.get(key) ?? rows.set(key, { name: tree.name(i), about: tree.about(i), self: 0, total: 0 }).get(key);
-    row.self += own[i];
-    if (!inside.get(key)) row.total += total[i];
-    inside.set(key, (inside.get(key) ?? 0) + 1);
-    walk.push([i, true]);
-    for (const c of tree.children[i]) walk.push([c, false]);
-  }
-  return [...rows.values()].filter((r) => r.total);
-}
-
 const leftOut = (doc) => doc.left_out > 0 && h("p", { class: "about" }, `${full(doc.left_out)} stacks are too small to be visible: their amounts are added to their callers.`);
 
 const difference = (doc) => section(doc.title ?? "Flame graph of the difference",
   "The width is the count after the change, or before it, which shows frames that are gone. The colour shows the change. Click or Enter zooms, the arrow keys move.",
   flame(doc, makeTree(doc)), leftOut(doc));
 
-/** With several processes the reader chooses the roots. Commands come first if there are several. */
-function rootedFlame(doc, tree, show) {
-  if (!doc.processes) return flame(doc, tree, show);
-  const room = h("div"), all = ["all together", () => flame(doc, tree, show)];
-  const under = (name, each) => [name, () => { const d = rooted(doc, each); return flame(d, makeTree(d), show); }];
-  const { command } = doc.processes, commands = new Set(command).size, each = command.length > commands;
-  const options = [commands > 1 && under("commands", false), each && under("commands and processes", true)].filter(Boolean);
-  const ways = commands > 1 ? [...options, all] : [all, ...options];
-  const set = (i) => { room.replaceChildren(ways[i][1]()); show(0); };
-  set(0);
-  return [h("div", { class: "tools" }, h("label", {}, "Roots: ", h("select", { onchange: (e) => set(e.target.selectedIndex) }, ways.map(([name]) => h("option", {}, name))))), room];
+/** A flame graph, of which the reader chooses the roots; commands come first if there are several. */
+function rootedFlame(doc, show, state = { way: null }) {
+  const room = h("div"), draw = (d) => flame(d, makeTree(d), show), ways = [["all together", () => draw(doc)]];
+  if (doc.by_thread) {
+    const parts = doc.by_thread, { threads } = doc.samples, pids = new Set(threads.map((t) => t.pid)).size;
+    if (pids > 1) ways.unshift(["processes", () => draw(under(doc, parts, rootsOf(threads, "process")))]);
+    if (threads.length > 1) ways.push(["processes and threads", () => draw(under(doc, parts, rootsOf(threads, "thread")))]);
+  } else if (doc.processes) {
+    const { command } = doc.processes, commands = new Set(command).size, own = [["commands", commands > 1, false], ["commands and processes", command.length > commands, true]];
+    const more = own.filter(([, is]) => is).map(([name, , each]) => [name, () => draw(rooted(doc, each))]);
+    ways.splice(commands > 1 ? 0 : 1, 0, ...more);
+  }
+  if (doc.samples) ways.push(["innermost function (inverted)", () => draw(inverted(doc))]);
+  const set = (i) => { state.way = i; room.replaceChildren(ways[i][1]()); show(0); };
+  set(state.way ?? 0);
+  return [ways.length > 1 && h("div", { class: "tools" }, h("label", {}, "Roots: ", h("select", { onchange: (e) => set(e.target.selectedIndex) },
+    ways.map(([name], i) => h("option", { selected: i === (state.way ?? 0) }, name))))), room];
+}
+
+/** The functions of a document, and the callers and callees of the one that is chosen. */
+function functions(doc, state) {
+  const tree = makeTree(doc), around = h("div", { class: "around", "aria-live": "polite" }), { unit } = doc.columns[state.column];
+  const all = tree.total[state.column][0], amount = (v) => h("span", { title: full(v, unit) }, plain(v, unit));
+  const link = (r) => h("button", { type: "button", class: "plain", onclick: () => choose(r) }, r.name);
+  const share = (title, of, whole) => ({ title, number: true, value: (r) => of(r) / whole, show: (r) => percent(of(r) / whole, 2), bar: (r) => of(r) / whole });
+  function choose(r) {
+    state.key = r.key;
+    const f = relatives(tree, state.column, r.key);
+    const one = (title, list) => h("div", {}, h("h3", {}, title), table([
+      { title: "Function", wide: true, value: (x) => x.name, show: link },
+      { title: "Amount", number: true, sort: "down", value: (x) => x.amount, show: (x) => amount(x.amount) },
+      share("Of it", (x) => x.amount, f.total),
+    ], list, { caption: title, rows: 10, empty: "none" }));
+    around.replaceChildren(h("p", {}, h("b", {}, r.name), ` ${plain(f.total, unit)} (${percent(f.total / all, 2)}), alone ${plain(f.self, unit)} `, h("span", { class: "soft" }, r.about)),
+      h("div", { class: "two" }, one("Callers", f.callers), one("Callees", f.callees)));
+  }
+  const list = frames(doc, tree, state.column).filter((r) => r.key !== doc.program), kept = list.find((r) => r.key === state.key);
+  if (kept) choose(kept);
+  return [table([
+    { title: "Function", wide: true, value: (r) => r.name, show: link },
+    { title: "Self", about: "without its callees", number: true, sort: "down", value: (r) => r.self, show: (r) => amount(r.self) },
+    share("Share", (r) => r.self, all),
+    { title: "Total", about: "with its callees; recursion counts once", number: true, value: (r) => r.total, show: (r) => amount(r.total) },
+    share("Share of total", (r) => r.total, all),
+    { title: "Of", value: (r) => r.about },
+  ], list, { caption: "Functions", search: "Filter functions", empty: "no samples are selected" }), around];
+}
+
+/** A recording of samples: they select what the flame graph and the functions show. */
+function profiler(doc, all) {
+  const s = makeSamples(doc), graph = h("div"), list = h("div"), note = h("p", { class: "about" });
+  const roots = { way: null }, state = { column: 0, key: null };
+  let now;
+  const showList = () => list.replaceChildren(...functions(now, state).filter(Boolean));
+  const lanes = timeline(doc, s, (choice) => {
+    now = chosen(doc, s, choice);
+    note.textContent = now.selected !== null && all.some((d) => d.schema === "tare/report/1" && d.events.some((e) => e.exact)) ? "The amounts of a selection are estimates from its samples." : "";
+    graph.replaceChildren(...rootedFlame(now, (column) => { if (column !== state.column) { state.column = column; showList(); } }, roots).filter(Boolean));
+    showList();
+    return now.selected;
+  });
+  return [
+    section("Timeline", "Samples over time. Drag over a lane to select a range; a click on a thread's name selects the thread. The graph and the functions below are of the selection.", lanes, note),
+    section(doc.title ?? "Flame graph", [doc.about ?? "The width is the count.", "Click or Enter zooms, the arrow keys move."].join(" "), doc.broke_off && h("p", { class: "remark" }, brokeOff), graph, leftOut(doc)),
+    section("Functions", "of the selection; a click on a name shows its callers and callees", list),
+  ];
 }
 
 /** If the page has a table for it (tare/report/1), a flame graph needs no other. */
 export function stacks(doc, all) {
   if (doc.difference) return [difference(doc)];
+  if (doc.samples) return profiler(doc, all);
   const room = h("div"), tree = makeTree(doc);
   function show(column) {
     const { unit, quality: q } = doc.columns[column], all = tree.total[column][0];
@@ -117,7 +153,7 @@ export function stacks(doc, all) {
   show(0);
   const about = [doc.about ?? "The width is the count.", "Click or Enter zooms, the arrow keys move."].join(" ");
   return [
-    section(doc.title ?? "Flame graph", about, doc.broke_off && h("p", { class: "remark" }, brokeOff), rootedFlame(doc, tree, show), leftOut(doc)),
+    section(doc.title ?? "Flame graph", about, doc.broke_off && h("p", { class: "remark" }, brokeOff), rootedFlame(doc, show), leftOut(doc)),
     all.some((d) => (d.schema === "tare/report/1" && d.rows) || d.schema === "tare/summarize/1") ? null : section("Frames", "the same, added up by name", room),
   ];
 }

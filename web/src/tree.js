@@ -22,16 +22,21 @@ export function makeTree(doc) {
     return [module, file && `${file}${doc.frames.line[f] ? `:${doc.frames.line[f]}` : ""}`].filter(Boolean).join("  ");
   };
   for (const list of children) list.sort((a, b) => (name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : 0));
-  return { n, parent, frame, own, total, depth, children, name, about };
+  const keys = new Map(); // by frame
+  const key = (i) => {
+    if (i === 0) return doc.program;
+    if (!keys.has(frame[i])) keys.set(frame[i], `${name(i)}\0${about(i)}`);
+    return keys.get(frame[i]);
+  };
+  return { n, parent, frame, own, total, depth, children, name, about, key };
 }
 
 /**
- * The same stacks under their commands, and with `each` under the processes of a command that has several, as a separate document. For one
- * process, and for a difference, the document itself.
+ * The same stacks, as a separate document, under the names of labels[i], outermost first, where i is that of a part: `parts` has the node, the
+ * label and, by column, the amount of each.
  */
-export function rooted(doc, each) {
-  if (!doc.processes) return doc;
-  const { pid, command } = doc.processes, names = [...doc.names], { name, module, file, line } = doc.frames;
+export function under(doc, parts, labels) {
+  const names = [...doc.names], { name, module, file, line } = doc.frames;
   const frames = { name: [...name], module: [...module], file: [...file], line: [...line] };
   const nodes = { parent: [0], frame: [0], self: doc.nodes.self.map(() => [0]) }, known = new Map();
   const add = (key, parent, frame) => {
@@ -51,17 +56,98 @@ export function rooted(doc, each) {
     }
     return add(key, parent, frames.name.length - 1);
   };
-  const several = (p) => command.some((c, i) => c === command[p] && i !== p);
-  const root = pid.map((n, p) => {
-    const top = label(`c${command[p]}`, 0, doc.names[command[p]]);
-    return each && several(p) ? label(`p${p}`, top, `${doc.names[command[p]]} ${n}`) : top;
-  });
+  const roots = labels.map((path) => path.reduce(([at, key], text) => [label(`${key}\0${text}`, at, text), `${key}\0${text}`], [0, ""])[0]);
   const place = (node, above) => (node === 0 ? above : add(`${above} ${node}`, place(doc.nodes.parent[node], above), doc.nodes.frame[node]));
-  doc.parts.node.forEach((node, i) => {
-    const at = place(node, root[doc.parts.process[i]]);
-    doc.parts.self.forEach((column, c) => { nodes.self[c][at] += toNumber(column[i]); });
+  parts.node.forEach((node, i) => {
+    const at = place(node, roots[parts.label[i]]);
+    parts.self.forEach((column, c) => { nodes.self[c][at] += toNumber(column[i]); });
   });
   return { ...doc, names, frames, nodes };
+}
+
+/** Under their commands, and with `each` under the processes of a command that has several. For one process, the document itself. */
+export function rooted(doc, each) {
+  if (!doc.processes) return doc;
+  const { pid, command } = doc.processes, several = (p) => command.some((c, i) => c === command[p] && i !== p);
+  return under(doc, { ...doc.parts, label: doc.parts.process }, pid.map((n, p) => {
+    const name = doc.names[command[p]];
+    return each && several(p) ? [name, `${name} ${n}`] : [name];
+  }));
+}
+
+/** The same stacks from the innermost frame to the outermost. */
+export function inverted(doc) {
+  const nodes = { parent: [0], frame: [0], self: doc.nodes.self.map(() => [0]) }, known = new Map();
+  const own = doc.nodes.self.map((column) => Array.from(column, toNumber));
+  for (let i = 0; i < doc.nodes.parent.length; i++) {
+    if (!own.some((column) => column[i])) continue;
+    let at = 0;
+    for (let up = i; up !== 0; up = doc.nodes.parent[up]) {
+      const key = `${at} ${doc.nodes.frame[up]}`;
+      let next = known.get(key);
+      if (next === undefined) {
+        next = nodes.parent.push(at) - 1;
+        nodes.frame.push(doc.nodes.frame[up]);
+        nodes.self.forEach((column) => column.push(0));
+        known.set(key, next);
+      }
+      at = next;
+    }
+    own.forEach((column, c) => { nodes.self[c][at] += column[i]; });
+  }
+  return { ...doc, nodes };
+}
+
+/** Frames of the whole tree by name and place: self, and total with recursion counted once. */
+export function frames(doc, tree, column) {
+  const rows = new Map(), inside = new Map(), total = tree.total[column], own = tree.own[column];
+  const walk = [[0, false]];
+  while (walk.length) {
+    const [i, done] = walk.pop(), key = tree.key(i);
+    if (done) {
+      inside.set(key, inside.get(key) - 1);
+      continue;
+    }
+    const row = rows.get(key) ?? rows.set(key, { key, name: tree.name(i), about: tree.about(i), self: 0, total: 0 }).get(key);
+    row.self += own[i];
+    if (!inside.get(key)) row.total += total[i];
+    inside.set(key, (inside.get(key) ?? 0) + 1);
+    walk.push([i, true]);
+    for (const c of tree.children[i]) walk.push([c, false]);
+  }
+  return [...rows.values()].filter((r) => r.total);
+}
+
+/** Who calls the frames of this key directly, and whom they call: [{ key, name, about, amount }]; recursion counts once. */
+export function relatives(tree, column, key) {
+  const callers = new Map(), callees = new Map(), total = tree.total[column], open = new Map();
+  const add = (to, i, amount) => {
+    const k = tree.key(i);
+    (to.get(k) ?? to.set(k, { key: k, name: tree.name(i), about: tree.about(i), amount: 0 }).get(k)).amount += amount;
+  };
+  const walk = [[0, false, false]];
+  let inside = 0, all = 0, own = 0;
+  while (walk.length) {
+    const [i, done, called] = walk.pop(), mine = tree.key(i) === key;
+    if (done) {
+      inside -= mine;
+      if (called) open.set(tree.key(i), open.get(tree.key(i)) - 1);
+      continue;
+    }
+    if (mine) own += tree.own[column][i];
+    if (mine && !inside) {
+      all += total[i];
+      if (i) add(callers, tree.parent[i], total[i]);
+    }
+    if (called) {
+      if (!open.get(tree.key(i))) add(callees, i, total[i]);
+      open.set(tree.key(i), (open.get(tree.key(i)) ?? 0) + 1);
+    }
+    inside += mine;
+    walk.push([i, true, called]);
+    for (const c of tree.children[i]) if (total[c]) walk.push([c, false, mine && tree.key(c) !== key]);
+  }
+  return { total: all, self: own, callers: [...callers.values()], callees: [...callees.values()] };
 }
 
 /** Rectangles [node, depth, from, to] as fractions of `root`, which is as wide as the picture; those narrower than `least` are left out. */

@@ -215,7 +215,9 @@ static int show_folded(const struct report_cli *o, struct samples *s, uint32_t c
 /* The table as in JSON, and the stacks. */
 static int write_page(const char *path, const struct report_shown *shown, struct tare_error *err)
 {
-	const struct call_tree_about about = { .program = "all", .least = 1e-6 };
+	const struct call_tree_about about = { .program = "all",
+					       .least = 1e-6,
+					       .samples = &shown->samples->call_tree->sample_log };
 	struct page_file p = PAGE_FILE_INIT;
 	struct text table = { 0 };
 	int ret = page_file_open(&p, path, NULL, err);
@@ -316,6 +318,8 @@ static int show(struct report_cli *o, const char *path, bool *partial, struct ta
 	int ret;
 
 	ask_for_counts(o);
+	o->common.read.sample_log = o->common.read.log_with_counts = o->common.out.html &&
+		!o->about && !o->n_fields;
 	ret = samples_read(&samples, path, &o->common.read, err);
 	if (ret < 0)
 		return ret;

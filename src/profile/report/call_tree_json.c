@@ -2,10 +2,14 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/text.h"
+#include "output/base64_column.h"
+#include "output/json.h"
 #include "profile/report/call_tree_json.h"
 
 struct shrunk {
 	const struct call_tree *s;
+	struct sample_log *samples; /* NULL: none */
 	const struct call_tree_node *node;
 	size_t n;
 	/* by column, then node; self of removed nodes was added to the parent */
@@ -210,7 +214,145 @@ static bool put_processes(struct out *o, const struct shrunk *w)
 	return good;
 }
 
-static bool put_tree(struct out *o, const struct shrunk *w, const struct call_tree_about *about)
+/* ---- the samples one by one, for a selection of time ---- */
+
+enum { SAMPLES_MOST = 4 << 20 }; /* a page of 40 MB */
+
+struct gathered {
+	const struct shrunk *w;
+	const uint32_t *thread_of; /* by task */
+	size_t n;
+	uint64_t first, last, tick_ns, *at, *amount;
+	uint32_t *thread, *node, *column;
+};
+
+static int gather(void *with, const struct logged_sample *one)
+{
+	struct gathered *g = with;
+	uint32_t node = one->node;
+
+	while (g->w->out[node])
+		node = g->w->node[node].parent;
+	g->at[g->n] = one->time_ns;
+	g->amount[g->n] = one->amount;
+	g->thread[g->n] = g->thread_of[one->task];
+	g->node[g->n] = node ? g->w->number[node] : 0;
+	g->column[g->n++] = one->column;
+	g->first = one->time_ns < g->first ? one->time_ns : g->first;
+	g->last = one->time_ns > g->last ? one->time_ns : g->last;
+	return 0;
+}
+
+static uint64_t at_of(void *with, size_t i)
+{
+	const struct gathered *g = with;
+
+	return (g->at[i] - g->first) / g->tick_ns;
+}
+
+static uint64_t amount_of(void *with, size_t i)
+{
+	return ((struct gathered *)with)->amount[i];
+}
+
+static uint64_t thread_of(void *with, size_t i)
+{
+	return ((struct gathered *)with)->thread[i];
+}
+
+static uint64_t node_of(void *with, size_t i)
+{
+	return ((struct gathered *)with)->node[i];
+}
+
+static uint64_t column_of(void *with, size_t i)
+{
+	return ((struct gathered *)with)->column[i];
+}
+
+/* A thread has the name that it had last. */
+static bool put_threads(struct json *j, const struct call_tree *s, const uint32_t *of,
+			size_t threads)
+{
+	size_t n;
+	const struct call_tree_task *task = call_tree_tasks(s, &n);
+	size_t *last = calloc(threads + 1, sizeof(*last));
+
+	for (size_t i = 0; last && i < n; i++)
+		last[of[i]] = i;
+	json_array(j, "threads");
+	for (size_t t = 0; last && t < threads; t++) {
+		json_object(j, NULL);
+		json_uint(j, "pid", task[last[t]].pid);
+		json_uint(j, "tid", task[last[t]].tid);
+		json_string(j, "command", call_tree_name(s, task[last[t]].comm));
+		json_end(j);
+	}
+	json_end(j);
+	free(last);
+	return last != NULL;
+}
+
+static bool put_gathered(struct out *o, struct gathered *g, const struct call_tree *s,
+			 size_t threads)
+{
+	struct json j = { .to = o };
+	bool good;
+
+	/* offsets fit in 32 bits */
+	g->tick_ns = (g->last - g->first) / UINT32_MAX + 1;
+	put_key(o, "samples");
+	json_object(&j, NULL);
+	json_uint(&j, "tick_ns", g->tick_ns);
+	good = put_threads(&j, s, g->thread_of, threads);
+	base64_uints(&j, "at", at_of, g, g->n);
+	base64_uints(&j, "thread", thread_of, g, g->n);
+	base64_uints(&j, "node", node_of, g, g->n);
+	base64_uints(&j, "column", column_of, g, g->n);
+	base64_uints(&j, "amount", amount_of, g, g->n);
+	json_end(&j);
+	json_finish(&j);
+	return good;
+}
+
+/* False: out of memory. */
+static bool put_samples(struct out *o, const struct shrunk *w, struct tare_error *err)
+{
+	struct sample_log *log = w->samples;
+	struct gathered g = { .w = w, .first = UINT64_MAX };
+	size_t tasks, threads;
+	uint32_t *of;
+	bool good;
+
+	if (!log || !log->n || log->n > SAMPLES_MOST)
+		return true;
+	call_tree_tasks(w->s, &tasks);
+	g.thread_of = of = calloc(tasks + 1, sizeof(*of));
+	g.at = calloc(log->n, sizeof(*g.at));
+	g.amount = calloc(log->n, sizeof(*g.amount));
+	g.thread = calloc(log->n, sizeof(*g.thread));
+	g.node = calloc(log->n, sizeof(*g.node));
+	g.column = calloc(log->n, sizeof(*g.column));
+	good = of && g.at && g.amount && g.thread && g.node && g.column;
+	threads = good ? call_tree_threads(w->s, of) : SIZE_MAX;
+	good = threads != SIZE_MAX;
+	if (good) {
+		log->thread = of;
+		good = sample_log_each(log, gather, &g, err) == 0 &&
+			put_gathered(o, &g, w->s, threads);
+		log->thread = NULL;
+	}
+	free(of);
+	free(g.at);
+	free(g.amount);
+	free(g.thread);
+	free(g.node);
+	free(g.column);
+	return good;
+}
+
+static bool put_tree(struct out *o, const struct shrunk *w, const struct call_tree_about *about,
+		     struct tare_error *err)
 {
 	bool good;
 
@@ -274,7 +416,7 @@ static bool put_tree(struct out *o, const struct shrunk *w, const struct call_tr
 	out_text(o, "},\n\"nodes\":{");
 	put_nodes(o, w);
 	out_text(o, "}");
-	good = about->difference || put_processes(o, w);
+	good = about->difference || (put_processes(o, w) && put_samples(o, w, err));
 	out_text(o, "}");
 	return good;
 }
@@ -282,7 +424,7 @@ static bool put_tree(struct out *o, const struct shrunk *w, const struct call_tr
 int call_tree_json(struct out *o, const struct call_tree *s, const struct call_tree_about *about,
 		   struct tare_error *err)
 {
-	struct shrunk w = { .s = s };
+	struct shrunk w = { .s = s, .samples = about->samples };
 	uint64_t *room;
 	int ret = 0;
 
@@ -299,8 +441,8 @@ int call_tree_json(struct out *o, const struct call_tree *s, const struct call_t
 			call_tree_sums(s, c, SET_NONE, w.self[c], w.total[c]);
 		}
 		shrink(&w, about->least);
-		if (!put_tree(o, &w, about))
-			ret = tare_fail_nomem(err);
+		if (!put_tree(o, &w, about, err))
+			ret = err->code ? -err->code : tare_fail_nomem(err);
 	} else {
 		ret = tare_fail_nomem(err);
 	}

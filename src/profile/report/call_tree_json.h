@@ -26,6 +26,8 @@ struct call_tree_about {
 	bool difference;
 	bool shares; /* and their shares are compared */
 	bool exact;  /* and both are counted, including callees: no change is noise */
+	/* the tree's own samples one by one, up to 4 Mi: for a selection of time; NULL: none */
+	struct sample_log *samples;
 };
 
 int call_tree_json(struct out *o, const struct call_tree *s, const struct call_tree_about *about,
