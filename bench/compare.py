@@ -11,7 +11,7 @@ a time. How many times were compared with which verdict is shown, too, because a
 slower: a loop of 20 M steps with one of 3 % more, up to RUNS runs of each side (default 1000). A miss is a CPU time without the verdict "more".
 slower-busy: the same while four other processes are busy.
 Also shown: the pairs of runs, on average, and of the first sets, how many showed a change that the second set did not.
-The last line has the rate with its 95 % interval (Wilson).
+The last line has the rate with its 95 % interval (Wilson). Ctrl-C ends it early, with the comparisons so far.
 """
 import collections
 import json
@@ -102,10 +102,14 @@ try:
             bad, name = {"exact": exact, "planted": planted, "times": times, "slower": slower, "slower-busy": slower}[KIND](room, n)
             wrong += bad
             of[name] += bad
+except KeyboardInterrupt:
+    TIMES = n
 finally:
     for p in busy:
         p.kill()
 
+if not TIMES:
+    sys.exit("no comparison ended")
 share, z = wrong / TIMES, 1.96
 middle = (share + z * z / (2 * TIMES)) / (1 + z * z / TIMES)
 half = z * (share * (1 - share) / TIMES + z * z / (4 * TIMES * TIMES)) ** 0.5 / (1 + z * z / TIMES)

@@ -213,10 +213,10 @@ static double percent_of(double log_ratio)
 	return 100 * expm1(log_ratio);
 }
 
-static void judge_ratios(struct compare_event *e, const struct signed_rank *r)
+static void judge_ratios(struct compare_event *e, const struct signed_rank *r, unsigned most)
 {
 	double t = e->threshold / 100, more = log1p(t), less = t < 1 ? log1p(-t) : -INFINITY, low,
-	       high, looks = e->looks ? e->looks : 1, p_more = signed_rank_p(r, more),
+	       high, looks = most ? most : 1, p_more = signed_rank_p(r, more),
 	       p_less = signed_rank_p(r, less);
 
 	if (!signed_rank_interval(r, COMPARE_LEVEL / looks, &low, &high))
@@ -262,7 +262,7 @@ static int judge_pairs(struct compare_event *e, const struct compare_values of[C
 	if (ret == 0 && !signed_rank_of(&r, ratio, n))
 		ret = tare_fail_nomem(err);
 	if (ret == 0)
-		judge_ratios(e, &r);
+		judge_ratios(e, &r, of == e->again ? e->again_looks : e->looks);
 	signed_rank_free(&r);
 	free(ratio);
 	return ret;

@@ -44,7 +44,8 @@ struct compare_event {
 	 * is as likely to be for one side as for the other.
 	 */
 	bool paired;
-	unsigned looks;   /* at most so many times is a set judged while it grows; 0: once */
+	/* at most so many times is each set judged while it grows; 0: once */
+	unsigned looks, again_looks;
 	double threshold; /* the smallest change that matters, in percent; by a test */
 	double allowed;   /* the same for exact counts that repeat; 0: any change matters */
 	struct compare_values of[COMPARE_SIDES];

@@ -208,6 +208,25 @@ static bool decided(const struct job *j, size_t from, size_t to, bool again)
 	return !open;
 }
 
+/*
+ * The looks at a set. The first look at the second set is when it is twice as large as the first:
+ * an earlier one would decide less often than the first set did, and take its share of the level.
+ */
+static unsigned looks_of(struct job *j, size_t from, size_t to, bool again)
+{
+	const struct compare_plan *p = j->plan;
+	unsigned looks;
+
+	compare_first_look(p->runs, &looks);
+	if (p->one_set)
+		return 1;
+	while (again && looks > 1 && p->runs >> (looks - 1) < 2 * j->out->event[from].of[0].n)
+		looks--;
+	for (size_t i = from; i < to; i++)
+		*(again ? &j->out->event[i].again_looks : &j->out->event[i].looks) = looks;
+	return looks;
+}
+
 /* Up to plan->runs pairs, judged whenever their number has doubled. */
 static int run_pairs(struct job *j, enum kind kind, bool again)
 {
@@ -218,8 +237,7 @@ static int run_pairs(struct job *j, enum kind kind, bool again)
 	int ret = 0;
 
 	measured(j, kind, &from, &to);
-	compare_first_look(p->runs, &looks);
-	looks = p->one_set ? 1 : looks;
+	looks = looks_of(j, from, to, again);
 	while (ret == 0 && looks-- > 0) {
 		j->expected = j->out->runs + COMPARE_SIDES * ((p->runs >> looks) - made);
 		for (; ret == 0 && made < p->runs >> looks; made++)
@@ -369,8 +387,6 @@ static int name_event(struct job *j, const char *name, bool exact, bool time)
 					       : COMPARE_THRESHOLD_COUNT,
 		.allowed = p->threshold >= 0 ? p->threshold : 0,
 	};
-	compare_first_look(p->runs, &e->looks);
-	e->looks = p->one_set ? 1 : e->looks;
 	return e->name ? 0 : tare_fail_nomem(j->err);
 }
 

@@ -310,6 +310,26 @@ TEST(pairs)
 	}
 }
 
+/* Each set has its own number of looks. */
+TEST(looks_at_the_second_set)
+{
+	for (unsigned looks = 1; looks <= 25; looks += 24) {
+		struct compare_event e = pairs_of(3), again = pairs_of(3);
+
+		e.looks = 1;
+		e.again_looks = looks;
+		for (int side = 0; side < COMPARE_SIDES; side++) {
+			e.again[side] = again.of[side];
+			again.of[side] = (struct compare_values){ NULL };
+		}
+		CHECK_EQ(compare_judge(&e, NULL), 0, "judged");
+		CHECK_EQ(e.verdict, looks == 1 ? COMPARE_MORE : COMPARE_CANNOT_TELL, "%u looks",
+			 looks);
+		CHECK_EQ(e.unconfirmed, looks != 1, "%u looks", looks);
+		compare_event_free(&e);
+	}
+}
+
 /* There is no ratio to a run of 0. */
 TEST(pairs_with_zeros)
 {
