@@ -475,7 +475,7 @@ test("a range of time selects what the graph and the functions show", async () =
   await page.getByLabel("From").fill("0.02");
   await page.getByLabel("to", { exact: true }).fill("0.03");
   await page.keyboard.press("Enter");
-  yes((await told.textContent()).startsWith("selected: 2 of 9 samples, 10 µs from 20 µs"), `by keyboard: ${await told.textContent()}`);
+  yes(/^selected: 2 of 9 samples, 10 µs from 20(\.0)? µs$/.test(await told.textContent()), `by keyboard: ${await told.textContent()}`);
   await page.getByLabel("Roots:").selectOption("processes and threads");
   await page.locator(".flame canvas").focus();
   await page.keyboard.press("Home");
