@@ -259,13 +259,18 @@ static void collect(struct supervisor *s, uint32_t process)
 	__atomic_fetch_add(&b->changes, 1, __ATOMIC_SEQ_CST);
 }
 
+enum { STATE_THREADS = 20 }; /* a field of /proc/PID/stat */
+
 /*
- * The kernel's state letter: 'Z', 'T', ...; 'X' when there is no such process. `status`: the
- * wait(2) status of a zombie.
+ * The kernel's state letter: 'Z', 'T', ...; 'X' if there is no such process. A process whose first
+ * thread has ended while others run has the letter 'Z', too: then this returns 'z'. `status`: the
+ * wait(2) status of a zombie. Source: proc_pid_stat(5).
  */
 static char state_of(pid_t pid, int *status)
 {
-	char path[64], text[1024], *state, *last;
+	char path[64], text[1024], *at, *last;
+	unsigned field = 3;
+	char state;
 	ssize_t n;
 	int fd;
 
@@ -278,11 +283,15 @@ static char state_of(pid_t pid, int *status)
 	if (n <= 0)
 		return 'X';
 	text[n] = 0;
-	state = strrchr(text, ')');
-	/* exit_code, the last field. Source: proc(5), /proc/PID/stat, (52) */
-	last = strrchr(text, ' ');
+	at = strrchr(text, ')');
+	last = strrchr(text, ' '); /* exit_code */
 	*status = last ? atoi(last + 1) : 0;
-	return state && state[1] ? state[2] : '?';
+	if (!at || !at[1])
+		return '?';
+	state = at[2];
+	for (at += 2; field < STATE_THREADS && (at = strchr(at, ' ')); at++)
+		field++;
+	return state == 'Z' && at && atoi(at) > 1 ? 'z' : state;
 }
 
 /* Has the process ended, reaped or not? Also notices that it is stopped. */

@@ -14,13 +14,14 @@ static bool thread_damaged(struct shared_state *b, uint32_t i)
 {
 	const struct thread *t = (const struct thread *)shared_thread(b, i);
 
-	for (int tries = 0; tries < LOOKS && b->thread_states[i] == THREAD_LIVE; tries++) {
+	for (int tries = 0; tries < LOOKS; tries++) {
 		uint32_t process = READ_ONCE(t->process);
 
-		if (process < PROCESSES && READ_ONCE(t->not_process) == ~process)
+		if ((process < PROCESSES && READ_ONCE(t->not_process) == ~process) ||
+		    b->thread_states[i] != THREAD_LIVE)
 			return false;
 	}
-	return b->thread_states[i] == THREAD_LIVE;
+	return true;
 }
 
 /*
