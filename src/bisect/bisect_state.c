@@ -27,7 +27,7 @@
 
 /* ---- writing ---- */
 
-static void put(struct text *out, const char *key, const char *value)
+static void put_entry(struct text *out, const char *key, const char *value)
 {
 	text_add(out, "%s ", key);
 	for (const char *s = value; *s; s++) {
@@ -43,16 +43,16 @@ static void put(struct text *out, const char *key, const char *value)
 
 static void put_question(struct text *out, const struct bisect_state *s)
 {
-	put(out, "good", s->end[BISECT_GOOD]);
-	put(out, "bad", s->end[BISECT_BAD]);
-	put(out, "event", s->event);
-	put(out, "prefix", s->prefix);
+	put_entry(out, "good", s->end[BISECT_GOOD]);
+	put_entry(out, "bad", s->end[BISECT_BAD]);
+	put_entry(out, "event", s->event);
+	put_entry(out, "prefix", s->prefix);
 	if (s->build)
-		put(out, "build", s->build);
+		put_entry(out, "build", s->build);
 	text_add(out, "first-parent %d\nthreshold %.17g\ntimeout %" PRIu64 "\nconfidence %.17g\n",
 		 s->first_parent, s->threshold, s->timeout_ns, s->confidence);
 	for (char **word = s->argv; *word; word++)
-		put(out, "word", *word);
+		put_entry(out, "word", *word);
 	text_add(out, "end\n");
 }
 
@@ -72,7 +72,7 @@ bool bisect_state_same(const struct bisect_state *a, const struct bisect_state *
 void bisect_state_write(struct text *out, const struct bisect_state *s)
 {
 	text_add(out, HEAD "\n");
-	put(out, "folder", s->folder);
+	put_entry(out, "folder", s->folder);
 	put_question(out, s);
 	for (size_t i = 0; i < s->tries.n; i++) {
 		const struct bisect_try *t = &s->tries.t[i];
@@ -91,7 +91,7 @@ void bisect_state_write(struct text *out, const struct bisect_state *s)
 			continue;
 		}
 		snprintf(key, sizeof(key), "skip %s", t->commit);
-		put(out, key, t->why);
+		put_entry(out, key, t->why);
 	}
 }
 
@@ -199,7 +199,7 @@ struct words {
 	bool ended;
 };
 
-static bool take(struct bisect_state *s, struct words *w, const char *key, char *value)
+static bool take_entry(struct bisect_state *s, struct words *w, const char *key, char *value)
 {
 	uint64_t flag = 0;
 	char *end;
@@ -273,7 +273,7 @@ int bisect_state_parse(struct bisect_state *out, const char *text, size_t n, con
 		blank = strchr(at, ' ');
 		if (blank)
 			*blank = '\0';
-		ok = ok && take(out, &w, at, blank ? blank + 1 : at + len);
+		ok = ok && take_entry(out, &w, at, blank ? blank + 1 : at + len);
 	}
 	if (ok && ours && w.ended && out->argv && out->event && out->prefix &&
 	    out->end[BISECT_GOOD][0] && out->end[BISECT_BAD][0])

@@ -259,7 +259,7 @@ static int bisect(struct job *j, char **words)
 	return ret;
 }
 
-static int run(struct job *j, char **words)
+static int bisect_in_checkout(struct job *j, char **words)
 {
 	int ret;
 
@@ -290,7 +290,7 @@ static int run_bisect(const struct command *self, int argc, char **argv)
 		unsetenv(unset[i]);
 	revision_remove_stale();
 	revision_signals_begin(&j.signals);
-	ret = run(&j, argv + rest);
+	ret = bisect_in_checkout(&j, argv + rest);
 	status = ret == 0 && (o.reset || j.result.found) ? 0 : EXIT_CANNOT_MEASURE;
 	if (ret < 0)
 		complain(self, &err, NULL);
