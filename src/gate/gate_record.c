@@ -45,8 +45,8 @@ static const char *take_result(struct gate_record *r, const struct json_t *objec
 	return NULL;
 }
 
-static int take(struct gate_records *out, const struct json_t *object, const char *name, size_t at,
-		struct tare_error *err)
+static int take_record(struct gate_records *out, const struct json_t *object, const char *name,
+		       size_t at, struct tare_error *err)
 {
 	struct gate_record r = { 0 };
 	const char *key = NULL;
@@ -82,7 +82,7 @@ static int take_lines(struct gate_records *out, const char *text, size_t n, cons
 		if (len)
 			ret = json_parse(&object, text + at, len, name, line, err);
 		if (object)
-			ret = take(out, object, name, (size_t)line, err);
+			ret = take_record(out, object, name, (size_t)line, err);
 		json_release(object);
 		at += len + 1;
 	}
@@ -100,7 +100,7 @@ static int take_document(struct gate_records *out, const struct json_t *root, co
 		return tare_fail(err, EINVAL, "%.200s is not a document of tare gate (tare/gate/1)",
 				 name);
 	for (size_t i = 0; ret == 0 && i < json_length(list); i++)
-		ret = take(out, json_element(list, i), name, i + 1, err);
+		ret = take_record(out, json_element(list, i), name, i + 1, err);
 	return ret;
 }
 
