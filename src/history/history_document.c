@@ -143,8 +143,8 @@ static bool was_taken(const struct reader *r, const char *event)
 	return false;
 }
 
-static int take(struct reader *r, const char *event, const struct json_t *v, const char *unit,
-		const char *engine, const char *quality, const struct json_t *runs)
+static int take_value(struct reader *r, const char *event, const struct json_t *v, const char *unit,
+		      const char *engine, const char *quality, const struct json_t *runs)
 {
 	bool exact = !strcmp(quality, "exact");
 	const char *tare = json_member_text(r->conditions, "tare");
@@ -198,7 +198,7 @@ static int take_event(struct reader *r, const struct json_t *e)
 	if (is_part(e) || !strcmp(quality, "unavailable") ||
 	    json_is_set(json_member(e, "with_engine_work")) || was_taken(r, event))
 		return 0;
-	return take(r, event, e, unit, engine, quality, json_member(e, "n"));
+	return take_value(r, event, e, unit, engine, quality, json_member(e, "n"));
 }
 
 static int take_stat(struct reader *r, const char *text, size_t n)
@@ -223,8 +223,8 @@ static int take_stat(struct reader *r, const char *text, size_t n)
 		ret = take_event(r, json_element(events, i));
 	if (ret == 0 && json_member(times, "wall") &&
 	    !json_is_set(json_member(times, "with_engine_work")))
-		ret = take(r, "wall", json_member(times, "wall"), "ns", "clock", "counted",
-			   json_member(r->root, "runs"));
+		ret = take_value(r, "wall", json_member(times, "wall"), "ns", "clock", "counted",
+				 json_member(r->root, "runs"));
 	if (ret == 0 && !r->run->n) {
 		wrong(r, "it has no values");
 		tare_hint(r->err, "values of processes, threads and CPUs are not stored");

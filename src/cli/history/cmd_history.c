@@ -84,7 +84,7 @@ static int check_format(struct history_job *j, const char *name)
 	return -EINVAL;
 }
 
-static int run(struct history_job *j, char **words)
+static int run_subcommand(struct history_job *j, char **words)
 {
 	for (size_t i = 0; *words && i < ARRAY_SIZE(subcommands); i++)
 		if (!strcmp(*words, subcommands[i].name)) {
@@ -107,7 +107,7 @@ static int run_history(const struct command *self, int argc, char **argv)
 
 	if (rest < 0)
 		return status;
-	status = run(&j, argv + rest) == 0 ? 0 : EXIT_CANNOT_MEASURE;
+	status = run_subcommand(&j, argv + rest) == 0 ? 0 : EXIT_CANNOT_MEASURE;
 	if (status)
 		complain(self, &err, NULL);
 	if (j.signals.got)
