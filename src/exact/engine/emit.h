@@ -28,7 +28,7 @@ uint8_t *emit_relative(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *
 uint8_t *load_target(uint8_t *p, const struct insn *in, uint64_t pc);
 uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p);
 
-static inline uint8_t *put(uint8_t *p, const void *bytes, unsigned n)
+static inline uint8_t *put_bytes(uint8_t *p, const void *bytes, unsigned n)
 {
 	const uint8_t *b = bytes;
 
@@ -79,7 +79,7 @@ static inline uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc
 	if (insn_rip_relative(in))
 		return emit_relative(p, in, pc, displaced);
 	if (pc % PAGE > PAGE - 16) /* the next page may not be readable */
-		return put(p, (const void *)pc, in->len);
+		return put_bytes(p, (const void *)pc, in->len);
 	__builtin_memcpy(&first, (const void *)pc, 8);
 	__builtin_memcpy(&last, (const uint8_t *)pc + 8, 8);
 	__builtin_memcpy(p, &first, 8);

@@ -65,9 +65,9 @@ static uint8_t *emit_with_base(uint8_t *p, const struct insn *in, const uint8_t 
 		*p++ = (uint8_t)((s[at + 1] | 0x40) & ~0x20);
 		at += 2;
 	}
-	p = put(p, s + at, in->modrm_at - at);
+	p = put_bytes(p, s + at, in->modrm_at - at);
 	*p++ = (uint8_t)((in->modrm & 0x38) | (r & 7));
-	return put(p, s + in->disp_at + 4, in->len - in->disp_at - 4u);
+	return put_bytes(p, s + in->disp_at + 4, in->len - in->disp_at - 4u);
 }
 
 /* Copy a plain instruction; its RIP-relative operand keeps its address. */
@@ -80,7 +80,7 @@ uint8_t *emit_relative(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *
 
 	d = (int64_t)(operand_address(in, pc) - runs_at(p + in->len));
 	if (d == (int32_t)d && !(in->prefix & P_67)) {
-		p = put(p, s, in->len);
+		p = put_bytes(p, s, in->len);
 		put32(start + in->disp_at, (uint32_t)d);
 		return p;
 	}
@@ -122,5 +122,5 @@ uint8_t *load_target(uint8_t *p, const struct insn *in, uint64_t pc)
 	*p++ = (uint8_t)((in->modrm & 0xc7) | RCX << 3);
 	if (insn_rip_relative(in))
 		refuse("a jump through FS relative to RIP at", pc);
-	return put(p, s + in->modrm_at + 1, rest);
+	return put_bytes(p, s + in->modrm_at + 1, rest);
 }

@@ -123,7 +123,7 @@ static uint8_t *emit_loop(struct draft *d, uint8_t *p, const struct insn *in, ui
 {
 	uint8_t *over;
 
-	p = put(p, (const void *)pc, in->len - 1u);
+	p = put_bytes(p, (const void *)pc, in->len - 1u);
 	over = p++;
 	p = count_fall_through(d, p);
 	p = go_to(d, p, 0, d->end);
@@ -230,14 +230,14 @@ static bool read_checked(struct draft *d, uint64_t pc, unsigned max)
 	for (int i = 0; i < TRIES; i++) {
 		uint64_t end = d->end;
 
-		put(d->bytes, (const void *)pc, (unsigned)(end - pc));
+		put_bytes(d->bytes, (const void *)pc, (unsigned)(end - pc));
 		if (!read_block(d, pc, false, max))
 			return false;
 		if (d->end == end)
 			return true;
 	}
 	/* It changes all the time: a copy that never compares equal. */
-	put(d->bytes, (const void *)pc, (unsigned)(d->end - pc));
+	put_bytes(d->bytes, (const void *)pc, (unsigned)(d->end - pc));
 	d->bytes[0] = (uint8_t) ~*(const volatile uint8_t *)pc;
 	return true;
 }
@@ -439,7 +439,7 @@ static void keep_copy(struct draft *d)
 	if (!(b->flags & B_CHECKED))
 		return;
 	b->copy = eng.map_used;
-	put(eng.map_pool + b->copy, d->bytes, b->src_len);
+	put_bytes(eng.map_pool + b->copy, d->bytes, b->src_len);
 	eng.map_used += b->src_len;
 }
 
