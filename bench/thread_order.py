@@ -231,4 +231,5 @@ def main():
         print("not installed:", ", ".join(absent))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -131,6 +131,14 @@ const char *exact_clock_beyond(const struct exact *x)
 	return NULL;
 }
 
+bool exact_turns_beyond(const struct exact *x, char *to, size_t room)
+{
+	(void)x;
+	(void)room;
+	to[0] = '\0';
+	return false;
+}
+
 bool exact_gainer(const struct exact *x, char *to, size_t room)
 {
 	(void)x;

@@ -356,7 +356,6 @@ static void set_clock(struct exact *x, int64_t start)
 
 	if (!start)
 		return;
-	list_pipes(&x->shared->clock);
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	x->shared->clock.start = start;
 	x->shared->clock.real_start = now.tv_sec * 1000000000ll + now.tv_nsec;
@@ -399,6 +398,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		goto out;
 	if (o->isa)
 		x->shared->isa = *o->isa;
+	if (o->clock_start || o->turns)
+		list_pipes(&x->shared->clock);
 	set_clock(x, o->clock_start);
 	x->shared->auxv = (struct auxv_values){ .no_vdso = o->no_vdso || o->clock_start,
 						.hwcaps = o->isa,
@@ -785,6 +786,37 @@ const char *exact_clock_beyond(const struct exact *x)
 
 	return x->damaged ? NULL
 			  : what[__atomic_load_n(&x->shared->clock.beyond, __ATOMIC_RELAXED) & 3];
+}
+
+bool exact_turns_beyond(const struct exact *x, char *to, size_t room)
+{
+	static const struct {
+		uint32_t bit;
+		const char *what;
+	} rows[] = {
+		{ TURNS_REAL_TIME, "sleeps and timeouts take real time without clock" },
+		{ TURNS_NETWORK, "network sockets" },
+		{ TURNS_OUTSIDE, "a socket of another program" },
+		{ TURNS_UNCOUNTED, "a process ran without the engine" },
+		{ TURNS_TRACES, "ptrace" },
+		{ TURNS_TIMER, "timers" },
+		{ TURNS_STOPPED, "a thread was stopped" },
+		{ TURNS_LATE, "a process took long to end" },
+	};
+	const uint32_t beyond = __atomic_load_n(&x->shared->turns.beyond, __ATOMIC_RELAXED);
+	size_t n = 0;
+
+	to[0] = '\0';
+	if (x->damaged)
+		return false;
+	if (beyond & TURNS_CALL)
+		n = (size_t)snprintf(to, room, "system call %u waited in the kernel",
+				     READ_ONCE(x->shared->turns.blocked));
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && n < room; i++)
+		if (beyond & rows[i].bit)
+			n += (size_t)snprintf(to + n, room - n, "%s%s", n ? ", " : "",
+					      rows[i].what);
+	return to[0];
 }
 
 const char *exact_isa_beyond(struct exact *x, char program[24])

@@ -27,8 +27,7 @@ enum {
 	EXACT_CHAIN_MAX = 127,
 	EXACT_REGISTERS = 17,
 	EXACT_PEEK_MAX = 16,
-	EXACT_EVENTS_MAX = 8,
-	EXACT_TURNS_PRIORITY = 2
+	EXACT_EVENTS_MAX = 8
 };
 
 /*
@@ -86,12 +85,7 @@ struct exact_options {
 	/* a virtual clock, with this CLOCK_REALTIME at the start, ns since 1970; 0: real clocks */
 	int64_t clock_start;
 	bool same_terminal; /* a terminal has 24 rows and 80 columns */
-	/*
-	 * one thread at a time, in the same order in each run, by SCHED_FIFO. The caller is bound
-	 * to one CPU and has SCHED_FIFO with EXACT_TURNS_PRIORITY; it may leave the CPU after the
-	 * launch, and keeps the policy until the command has ended.
-	 */
-	bool turns;
+	bool turns;         /* one thread at a time, in the same order in each run */
 	unsigned cpus;   /* how many CPUs it sees, at most CPUS_MAX (exact/cpu_files.h); 0: all */
 	bool aslr;       /* keep address space layout randomisation */
 	bool total_only; /* instructions only: a little faster, without taken branches */
@@ -371,6 +365,9 @@ const char *exact_isa_beyond(struct exact *x, char program[24]);
 
 /* What the command used that the virtual clock does not include; NULL: nothing. */
 const char *exact_clock_beyond(const struct exact *x);
+
+/* With `turns`: the part of the command without a fixed order. False: none, and `to` is "". */
+bool exact_turns_beyond(const struct exact *x, char *to, size_t room);
 
 /*
  * The path, truncated to `room`, of the first program with a file that changes its rights (setuid,

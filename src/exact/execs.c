@@ -189,8 +189,6 @@ void on_exec(struct supervisor *s, pid_t pid)
 	int i, ret;
 
 	if (s->damaged) {
-		if (s->l->mode & SAME_TURNS)
-			turns_set(pid, 0);
 		ptrace(PTRACE_DETACH, pid, 0, 0);
 		return;
 	}
@@ -204,8 +202,6 @@ void on_exec(struct supervisor *s, pid_t pid)
 		p->signal_mask = t->mask;
 		p->filter = t->filter;
 		p->cpus = t->cpus;
-		p->policy = t->policy;
-		p->priority = t->priority;
 		p->begins_as = stable_id_of(t->stable_id, STABLE_ID_EXEC);
 		fold_threads(s, process);
 		__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
@@ -263,8 +259,6 @@ void on_exec(struct supervisor *s, pid_t pid)
 		uint64_t mask = p->signal_mask;
 		char full[REASON_MAX];
 
-		if (s->l->mode & SAME_TURNS) /* it would not yield */
-			turns_set(pid, 0);
 		ptrace(PTRACE_SETSIGMASK, pid, 8, &mask);
 		p->state = PROCESS_ENDED;
 		if (ret != -EFAULT && !is_dying(pid)) {

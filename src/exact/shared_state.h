@@ -80,17 +80,9 @@ enum {
 	SAME_CLOCK = 512,     /* a virtual clock: engine/clock.c; needs COUNT_RUNNING */
 	SAME_TERMINAL = 1024, /* a terminal has 24 rows and 80 columns */
 	SAME_CPUS = 2048,     /* the CPUs are those of the shared state's `cpu_files` */
-	/* one thread runs at a time, with SCHED_FIFO on one CPU: engine/turns.c */
+	/* one thread runs at a time, in the engine's order: engine/turns/turn_order.c */
 	SAME_TURNS = 4096,
 };
-
-/*
- * With SAME_TURNS, the real-time priority of the command's threads and of the supervisor. The
- * supervisor must not have a higher one: it reaps their processes, and if it preempted a thread in
- * the kernel's release_task(), its own release_task() would wait for that thread in a busy loop,
- * forever. Source: linux/fs/dcache.c, shrink_dcache_parent().
- */
-enum { TURNS_PRIORITY = 1 };
 
 /*
  * What a counter adds. Many blocks add the same, so each such kind is stored once. Number 0 means
@@ -260,9 +252,8 @@ struct process {
 	/* Written by the supervisor, for the engine's first instructions. */
 	uint64_t entry, image, image_size, tables_at, shared_at, shared_size, signal_mask;
 	uint32_t mode, n_regions, filter;
-	uint64_t cpus;             /* the affinity of the thread that executed it: struct thread */
-	uint32_t policy, priority; /* its scheduling policy, in the same way */
-	int32_t shared_fd;         /* to be closed by the engine */
+	uint64_t cpus;     /* the affinity of the thread that executed it: struct thread */
+	int32_t shared_fd; /* to be closed by the engine */
 	struct exec_region regions[EXEC_REGIONS];
 	struct question question;
 	struct limit limits[LIMITS]; /* as set by the program, where `limited` has a bit */
@@ -406,6 +397,38 @@ enum exec_state { EXEC_NONE, EXEC_ASKED, EXEC_WATCHED, EXEC_UNWATCHED };
 /* What a program used that the virtual clock does not include. */
 enum clock_beyond { BEYOND_TIMER = 1, BEYOND_CPU_TIME = 2 };
 
+/* What the order of the threads does not include: a bit each. The texts are in exact.c. */
+enum turns_beyond {
+	TURNS_NETWORK = 1,
+	TURNS_OUTSIDE = 2,   /* a local socket of another process */
+	TURNS_UNCOUNTED = 4, /* a process without the engine */
+	TURNS_TRACES = 8,    /* ptrace(2) */
+	TURNS_TIMER = 16,
+	TURNS_REAL_TIME = 32, /* a sleep or a timeout, without SAME_CLOCK */
+	TURNS_CALL = 64,      /* `blocked` waited in the kernel */
+	TURNS_STOPPED = 128,  /* a thread was stopped while it had its turn */
+	TURNS_LATE = 256,     /* a thread did not end within the time limit */
+};
+
+/*
+ * With SAME_TURNS: the thread that may execute, and what the others wait for. Only the holder
+ * changes it, except where the holder is lost: engine/turns/turn_order.c.
+ */
+struct turns {
+	volatile uint32_t holder;  /* its slot, plus 1; 0: none */
+	volatile uint32_t calls;   /* grows with calls that may end a wait for a descriptor */
+	volatile uint32_t signals; /* grows with what may end any wait: a signal, a thread's end */
+	volatile uint32_t idle;    /* every thread waits: the holder sleeps */
+	volatile uint32_t rounds;  /* how often in a row */
+	volatile uint32_t beyond;  /* enum turns_beyond */
+	volatile uint32_t blocked; /* number of a call that waited in the kernel */
+	volatile int32_t execs;    /* the process that executes another program, with the turn */
+	/* it ends: the next holder waits until it has; `dying_tid` 0: the whole process */
+	volatile int32_t dying_pid, dying_tid;
+	volatile uint64_t tickets;   /* the last one: struct thread */
+	volatile int64_t idle_since; /* real time; 0: not idle */
+};
+
 /* A time of a file that was written during the run: the kernel's, and the program's for it. */
 struct file_time {
 	int64_t real, shown; /* ns since 1970 */
@@ -414,8 +437,8 @@ struct file_time {
 enum { CLOCK_PIPES = 16 };
 
 /*
- * With SAME_CLOCK. Virtual times are ns since the start of the run. Each thread has its own, and
- * none reads a time before the latest that any has read.
+ * With SAME_CLOCK; the pipes also with SAME_TURNS. Virtual times are ns since the start of the run.
+ * Each thread has its own, and none reads a time before the latest that any has read.
  */
 struct virtual_clock {
 	int64_t start;            /* CLOCK_REALTIME at virtual time 0, ns since 1970 */
@@ -431,13 +454,12 @@ struct virtual_clock {
 
 struct shared_state {
 	uint64_t magic;
-	volatile uint32_t bell;   /* futex: the engine has a request for the supervisor */
-	int32_t supervisor;       /* its pid */
-	int32_t shared_fd;        /* in the supervisor */
-	volatile int32_t command; /* its pid, once it is known */
-	volatile uint32_t gone;   /* the supervisor has stopped serving */
-	volatile uint32_t
-		turns_over; /* the command has ended: the remaining threads get SCHED_OTHER */
+	volatile uint32_t bell;       /* futex: the engine has a request for the supervisor */
+	int32_t supervisor;           /* its pid */
+	int32_t shared_fd;            /* in the supervisor */
+	volatile int32_t command;     /* its pid, once it is known */
+	volatile uint32_t gone;       /* the supervisor has stopped serving */
+	volatile uint32_t turns_over; /* the command has ended: the rest takes no turns */
 	/* core dumps are piped to a program, regardless of a process's limit on their size */
 	uint32_t cores_piped;
 	volatile uint32_t threads_top; /* thread slots ever used */
@@ -476,6 +498,7 @@ struct shared_state {
 	char isa_beyond_program[24];
 	volatile uint32_t isa_beyond; /* enum isa_feature; 0: none */
 	struct virtual_clock clock;
+	struct turns turns;
 	volatile uint32_t thread_states[THREADS];
 	volatile uint32_t lineage_top[LINEAGES];   /* counters in use */
 	volatile uint32_t lineage_kinds[LINEAGES]; /* the last kind in use */

@@ -240,8 +240,7 @@ static void say_end(struct supervisor *s, unsigned live)
 	if (!s->command_ended || s->end_said)
 		return;
 	s->end_said = true;
-	if (s->l->mode & SAME_TURNS)
-		turns_end(s->b);
+	s->b->turns_over = 1;
 	s->end.alone = !live;
 	if (!s->damaged)
 		s->end.left = look_at_left(s->b);
@@ -271,8 +270,6 @@ void supervise(const struct launch *l)
 	s.b->cores_piped = cores_are_piped();
 	if (l->mode & COUNT_PROFILE)
 		maps_begin(s.b);
-	if (l->mode & SAME_TURNS)
-		turns_set(0, TURNS_PRIORITY);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = ring, .sa_flags = SA_RESTART },
 		  &s.former);

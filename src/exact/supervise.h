@@ -84,10 +84,6 @@ void unwatch(struct supervisor *s, unsigned i);
 int watched_index(const struct supervisor *s, pid_t tid);
 void on_exec(struct supervisor *s, pid_t pid);
 
-/* turns.c: the scheduling policy with SAME_TURNS; -errno. */
-int turns_set(pid_t tid, int priority); /* 0: SCHED_OTHER */
-void turns_end(struct shared_state *b);
-
 /* park.c: threads of processes that dump core. */
 void park_threads(struct supervisor *s);
 bool park_stop(struct supervisor *s, pid_t tid, int status);

@@ -47,7 +47,7 @@ struct thread {
 	uint64_t path;                /* hash of its path, when COUNT_PATH: path.c */
 	/* by event, when COUNT_EVERY: how many of the class come before its next sample */
 	int64_t left[SAMPLE_EVENTS];
-	int64_t turn; /* with SAME_TURNS: branches until it yields, see engine/turns.c */
+	int64_t turn; /* with SAME_TURNS: branches until its turn passes: engine/turns */
 	volatile uint32_t started;
 	volatile uint32_t exec; /* enum exec_state */
 	int32_t tid;
@@ -103,7 +103,6 @@ struct thread {
 	uint64_t rseq;               /* the area it registered, or 0 */
 	uint64_t cpus;               /* with SAME_CPUS: the affinity that it set; 0: all */
 	uint32_t cpu, pad_cpu;       /* the first of them */
-	uint32_t policy, priority;   /* with SAME_TURNS: as the program set them */
 	uint64_t resume_mask;        /* set when a new thread leaves the engine */
 	uint32_t filter;             /* the last one installed or inherited, or 0 */
 	uint32_t strict;             /* seccomp's strict mode */
@@ -129,7 +128,32 @@ struct thread {
 	uint64_t wait_kept;
 	uint32_t wait_register;  /* the one with the address; 0: the deadline is the program's */
 	int32_t timeout_returns; /* the result if the time is over */
+	/* With SAME_TURNS: engine/turns/turn_order.c. */
+	uint32_t ordered;                  /* it takes turns */
+	volatile uint32_t turn_state;      /* enum turn_state */
+	volatile uint32_t granted;         /* futex: grows when the thread gets its turn */
+	uint32_t turn_parent;              /* the slot of a parent in vfork(), plus 1; 0: none */
+	uint32_t seen_calls, seen_signals; /* of struct turns, when it last checked its wait */
+	uint32_t may_be_outside;           /* another program may end its wait */
+	uint32_t last_signal;              /* the last one that was put off */
+	uint64_t ticket;             /* the smallest one of all threads that can run is next */
+	uint64_t noticed;            /* pending signals that were reported */
+	volatile int64_t turn_until; /* its deadline; see turn_time() */
+	/* a futex that it waits for; 0: it was woken */
+	volatile uint64_t futex;
+	uint32_t futex_bits, futex_shared;
 };
+
+enum turn_state {
+	TURN_NONE,   /* it takes no turns, or ends */
+	TURN_READY,  /* it can run */
+	TURN_POLLS,  /* it waits, and checks for the event itself when it has the turn */
+	TURN_SLEEPS, /* it waits for a signal, the end of a thread, or a time */
+	TURN_FUTEX,  /* it waits for another thread's FUTEX_WAKE */
+	TURN_OUT,    /* it waits in the kernel */
+};
+
+#define TURN_NEVER INT64_MAX
 
 #define AT(f, o) _Static_assert(offsetof(struct thread, f) == o, "layout.h: " #f)
 AT(count, T_COUNT);

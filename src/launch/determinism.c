@@ -43,7 +43,7 @@ const struct determinism_row determinism_rows[FIXED_ITEMS] = {
 			  "a virtual clock, 1 ns per instruction, from 2030 on, or clock=START; exact engine only",
 			  false, NULL, true },
 	[FIXED_TURNS] = { "turns",
-			  "one thread at a time, in the same order: SCHED_FIFO on one CPU; exact engine only",
+			  "one thread at a time, in the same order, on one CPU; exact engine only",
 			  false, NULL, true },
 	[FIXED_ENV] = { "env", "only the variables PATH and HOME; env=NAME:NAME keeps more", false,
 			NULL },
@@ -396,7 +396,9 @@ const char *determinism_open(const struct determinism *f, unsigned item)
 
 const char *determinism_leaves(const struct determinism *f, unsigned item)
 {
-	return item == FIXED_CLOCK ? f->clock_leaves : determinism_rows[item].leaves;
+	return item == FIXED_CLOCK    ? f->clock_leaves
+		: item == FIXED_TURNS ? f->turns_leaves
+				      : determinism_rows[item].leaves;
 }
 
 bool determinism_remark(struct text *out, const struct determinism *f, unsigned i)

@@ -15,13 +15,11 @@
 #include "exact/isa.h"
 #include "launch/launch.h"
 #include "launch/launch_fix.h"
-#include "launch/turns.h"
 
 struct exact_run {
 	struct exact *engine; /* NULL until released */
 	uint64_t begun_ns;
 	struct isa_model isa; /* with FIXED(ISA) */
-	struct turns_before turns;
 };
 
 /* A model asked for by name must be had; the usual one may be missed. */
@@ -66,7 +64,6 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 	l->own = calloc(1, sizeof(struct exact_run));
 	if (!l->own)
 		return tare_fail_nomem(err);
-	((struct exact_run *)l->own)->turns.policy = -1;
 	if (determinism_tried(l->fixed) & FIXED(CLOCK))
 		determinism_clock(l->fixed);
 	return choose_isa(l->fixed, &((struct exact_run *)l->own)->isa, err);
@@ -87,7 +84,6 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 
 	run->begun_ns = clock_now_ns();
 	fix_begin(l->fixed, &before); /* the command has it from us */
-	turns_begin(l->fixed, &run->turns);
 	set = determinism_tried(l->fixed);
 	sigaction(SIGPIPE, &sig->sigpipe, &pipe_now);
 	sigaction(SIGCHLD, &sig->sigchld, &child_now);
@@ -161,6 +157,16 @@ static void look_at_clock(struct determinism *f, const struct exact *x)
 	snprintf(f->clock_leaves, sizeof(f->clock_leaves), "%s", what ? what : "");
 }
 
+static void look_at_turns(struct determinism *f, const struct exact *x)
+{
+	if (!(determinism_had(f) & FIXED(TURNS)))
+		return;
+	if (exact_turns_beyond(x, f->turns_leaves, sizeof(f->turns_leaves)))
+		f->partly |= FIXED(TURNS);
+	else
+		f->partly &= ~FIXED(TURNS);
+}
+
 static int reap(struct launched *l, int *status, struct rusage *used)
 {
 	struct exact_run *run = l->own;
@@ -171,7 +177,6 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 
 	if (!run->engine || exact_wait(run->engine, 0, &end, NULL) != 1)
 		return 0;
-	turns_restore(&run->turns);
 	exact_counts(run->engine, counts,
 		     NULL); /* if this finds damage, the rest reports nothing */
 	if (exact_layout_lost(run->engine))
@@ -187,6 +192,7 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 			"%s executed an instruction of the extension %s, which %s does not have",
 			program, beyond, l->fixed->isa_model);
 	look_at_clock(l->fixed, run->engine);
+	look_at_turns(l->fixed, run->engine);
 	look_at_rights(l, run->engine);
 	l->stops = exact_stops(run->engine);
 	l->left = end.left;
@@ -255,10 +261,8 @@ static void let_go(struct launched *l)
 {
 	struct exact_run *run = l->own;
 
-	if (run) {
-		turns_restore(&run->turns);
+	if (run)
 		exact_close(run->engine);
-	}
 	free(run);
 	l->own = NULL;
 	l->pid = 0;

@@ -5,7 +5,6 @@ usage: turns_test.py TARE SCHEMA CC
 """
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -13,38 +12,14 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
-from check import equal, main, skip, test, true  # noqa: E402
+sys.path.insert(0, str(Path(__file__).parent.parent.parent / "bench"))
+from check import equal, main, test, true  # noqa: E402
 from commands import sh, validated  # noqa: E402
+from thread_order import C_SPIN  # noqa: E402
 
 TARE, SCHEMA, CC = os.path.abspath(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 STAT = (TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--timeout", "60s")
 ROOM = tempfile.mkdtemp(prefix="tare-turns-")
-
-SPIN = """
-#include <pthread.h>
-#include <stdatomic.h>
-static atomic_int turn;
-static void *work(void *p)
-{
-	for (int i = 0; i < 5; i++) {
-		while (atomic_load(&turn) != 1)
-			;
-		atomic_store(&turn, 0);
-	}
-	return p;
-}
-int main(void)
-{
-	pthread_t t;
-	pthread_create(&t, 0, work, 0);
-	for (int i = 0; i < 5; i++) {
-		while (atomic_load(&turn) != 0)
-			;
-		atomic_store(&turn, 1);
-	}
-	pthread_join(t, 0);
-}
-"""
 
 # The first thread loops by a table of addresses, with live flags, or by a fault and its handler, until the other one stops it.
 LOOPS = """
@@ -90,26 +65,6 @@ int main(int argc, char **argv)
 }
 """
 
-def may():
-    """May this user use SCHED_FIFO here?"""
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(2))
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-    except OSError as e:
-        return f"SCHED_FIFO is not permitted: {e}"
-    if int(Path("/proc/sys/kernel/sched_rt_runtime_us").read_text()) < 0:
-        return "kernel.sched_rt_runtime_us is -1"
-    return None
-
-
-REFUSED = may()
-
-
-def needs_fifo():
-    if REFUSED:
-        skip(REFUSED)
-
-
 def program(name, text):
     path = Path(ROOM, name)
     if not path.exists():
@@ -118,93 +73,19 @@ def program(name, text):
     return str(path)
 
 
-def counts(*words, runs=3):
-    """The counts of several runs beside a busy loop on each CPU."""
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in os.sched_getaffinity(0)]
-    try:
-        d = validated(sh(*STAT, "--deterministic=+turns", "-r", str(runs), "--format", "json", "-o", "-", "--", *words).stdout, SCHEMA)
-    finally:
-        for b in busy:
-            b.kill()
-            b.wait()
-    equal([r["ended_by"] for r in d["each_run"]], ["itself"] * runs, "no run was ended by the time limit")
-    return d["events"][0]["runs"]
-
-
-def scheduling(pid):
-    """Policy, priority and number of CPUs of a process, from the kernel."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return int(fields[38]), int(fields[37]), len(os.sched_getaffinity(pid))
-
-
 @test
 def threads_that_spin_repeat():
-    needs_fifo()
-    equal(len(set(counts(program("spin", SPIN)))), 1, "the same number of instructions in each run")
+    repeats(program("spin", C_SPIN), runs=3, items="+turns")
 
 
 @test
 def each_kind_of_loop_ends():
-    needs_fifo()
     for kind in ("table", "flags", "signal"):
-        equal(len(set(counts(program("loops", LOOPS), kind))), 1, kind)
-
-
-@test
-def processes_repeat():
-    needs_fifo()
-    equal(len(set(counts("sh", "-c", "for i in 1 2 3 4 5 6; do ls | sort | wc -l; done; true & true & wait"))), 1, "children")
-
-
-@test
-def the_kernel_has_the_policy_and_the_program_its_own():
-    needs_fifo()
-    script = """
-import ctypes, os, subprocess, sys
-print(os.getpid(), os.sched_getscheduler(0), os.sched_getparam(0).sched_priority)
-os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-print(os.sched_getscheduler(0), subprocess.run([sys.executable, "-c", "import os; print(os.sched_getscheduler(0))"], capture_output=True, text=True).stdout.strip())
-for policy, priority in ((os.SCHED_BATCH, 1), (os.SCHED_RR, 0), (77, 0)):
-    try:
-        os.sched_setscheduler(0, policy, os.sched_param(priority))
-    except OSError as e:
-        print(e.errno)
-os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(5))
-print(os.sched_getscheduler(0) == os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_getparam(0).sched_priority)
-print(subprocess.run([sys.executable, "-c", "import os; print(os.sched_getscheduler(0))"], capture_output=True, text=True).stdout.strip(), flush=True)
-sys.stdin.read()
-"""
-    p = subprocess.Popen([*STAT, "--deterministic=+turns,-pid", "-o", "/dev/null", "--", sys.executable, "-c", script], stdin=subprocess.PIPE,
-                         stdout=subprocess.PIPE, text=True)
-    lines = [p.stdout.readline().split() for _ in range(7)]
-    equal(lines[0][1:], ["0", "0"], "at the start")
-    equal(lines[1], [str(os.SCHED_BATCH)] * 2, "set, and inherited by a child and its program")
-    equal(lines[2:5], [["22"]] * 3, "EINVAL, as in a native run")
-    equal(lines[5:], [["True", "5"], ["0"]], "real-time, and reset in a child")
-    equal(scheduling(int(lines[0][0])), (1, 1, 1), "SCHED_FIFO with priority 1 on one CPU")
-    equal(scheduling(p.pid)[:2], (1, 2), "tare itself is above")
-    p.stdin.close()
-    equal(p.wait(), 0)
-
-
-@test
-def what_is_left_running_gets_the_usual_policy():
-    needs_fifo()
-    script = "$0 -c 'import sys; sys.stdin.read()' <&3 >/dev/null 2>&1 & echo $!"
-    r, w = os.pipe()
-    out = subprocess.run([*STAT, "--deterministic=+turns,-pid", "-o", "/dev/null", "--", "sh", "-c", f"exec 3<&{r}; {script}", sys.executable], pass_fds=[r],
-                         stdout=subprocess.PIPE, text=True, check=True).stdout
-    pid = int(out)
-    os.close(r)
-    try:
-        equal(scheduling(pid)[:2], (0, 0), "SCHED_OTHER")
-    finally:
-        os.close(w)
+        repeats(program("loops", LOOPS), kind, runs=3, items="+turns")
 
 
 @test
 def an_endless_loop_is_ended():
-    needs_fifo()
     one = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
     for on in ([], one):
         words = [*on, TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic=+turns", "--format", "json", "-o"]
@@ -214,30 +95,91 @@ def an_endless_loop_is_ended():
         equal(p.stdout.readline(), b"begun\n")
         os.killpg(p.pid, signal.SIGINT)
         true(p.wait(60) != 0, "by SIGINT to its process group")
-    equal(os.sched_getscheduler(0), os.SCHED_OTHER)
+
+
+def order():
+    path = Path(ROOM, "order")
+    if not path.exists():
+        subprocess.run([CC, "-O1", "-pthread", "-o", path, Path(__file__).parent / "order.c"], check=True)
+    return str(path)
+
+
+def results(items, runs, *words):
+    """The document of several runs with four busy loops in the background, and the lines that the runs printed."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=lambda: os.nice(19)) for _ in range(4)]
+    try:
+        r = sh(*STAT, f"--deterministic={items}", "-r", str(runs), "--format", "json", "-o", f"{ROOM}/result.json", "--", *words)
+    finally:
+        for b in busy:
+            b.kill()
+            b.wait()
+    document = Path(ROOM, "result.json")
+    d = validated(document.read_text(), SCHEMA)
+    document.unlink()
+    return d, r.stdout.splitlines()
+
+
+def about_turns(d):
+    return [m["reason"] for m in d["conditions"]["fixed_in_part"] + d["conditions"]["not_fixed"] if m["item"] == "turns"]
+
+
+def repeats(*words, runs=10, items="+turns,+clock"):
+    d, lines = results(items, runs, *words)
+    equal([r["ended_by"] for r in d["each_run"]], ["itself"] * runs, f"{words}: no run was ended by the time limit")
+    equal(len(set(d["events"][0]["runs"])), 1, f"{words}: {d['events'][0]['runs']}")
+    return d, lines
 
 
 @test
-def where_it_is_not_permitted():
-    def not_fixed(words, prepare=None):
-        r = subprocess.run([*words, *STAT, "--deterministic=+turns,-pid", "--format", "json", "-o", "-", "--", "sh", "-c", "true"],
-                           capture_output=True, text=True, preexec_fn=prepare)
-        equal(r.returncode, 0, r.stderr)
-        d = validated(r.stdout, SCHEMA)["conditions"]
-        true("turns" not in d["fixed"] and "cpu" in d["fixed"], str(d["fixed"]))
-        (reason,) = [m["reason"] for m in d["not_fixed"] if m["item"] == "turns"]
-        return reason
+def order_repeats():
+    for kind in ("threads", "children", "pipeline", "signals", "events", "sleepers"):
+        d, lines = repeats(order(), kind)
+        equal((len(lines), len(set(lines)), about_turns(d)), (10, 1, []), f"{kind}: {set(lines)}")
 
-    if not os.geteuid():
-        nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
-        if subprocess.run([*nobody, TARE, "--version"], capture_output=True).returncode:
-            skip("another user cannot execute tare here")
-        true("ulimit -r 2" in not_fixed(nobody) and "CAP_SYS_NICE" in not_fixed(nobody), "an ordinary user")
-    elif REFUSED:
-        true("ulimit -r 2" in not_fixed([]), "an ordinary user")
-    if not REFUSED:
-        limit = lambda: resource.setrlimit(15, (10**6, resource.getrlimit(15)[1]))  # RLIMIT_RTTIME
-        true("RLIMIT_RTTIME" in not_fixed([], limit), "a limit that would end the command")
+
+@test
+def programs_repeat():
+    for script in ("for i in 1 2 3 4 5 6; do /bin/true; x=$(echo $i); done", "for i in 1 2 3; do ls / | sort | wc -l; done; true & true & wait",
+                   "sleep 100 & kill $!; wait $!; echo $?", "sleep 100 & kill -9 $!; wait $!; echo $?",
+                   "trap 'echo caught' USR1; (sleep 1; kill -USR1 $$) & wait; echo $?; wait"):
+        d, lines = repeats("bash", "-c", script, runs=5)
+        equal(about_turns(d), [], script)
+        native = subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout.splitlines()
+        equal(lines, native * 5, script)
+
+
+@test
+def what_has_no_fixed_order_is_named():
+    def reasons(items, *words):
+        return about_turns(results(items, 1, *words)[0])[:1]
+
+    equal(reasons("+turns", order(), "sleepers"), ["sleeps and timeouts take real time without clock"], "real time")
+    equal(reasons("+turns", "timeout", "100", "true"), ["timers"], "timers")
+    equal(reasons("+turns,+clock", sys.executable, "-c", "import socket; s = socket.socket(); s.connect_ex(('127.0.0.1', 1))"), ["network sockets"], "sockets")
+    fifo = f"rm -f {ROOM}/fifo; mkfifo {ROOM}/fifo; echo x > {ROOM}/fifo & cat {ROOM}/fifo; wait"
+    equal(reasons("+turns,+clock", "sh", "-c", fifo), ["system call 257 waited in the kernel"], "openat() of a FIFO")
+
+
+@test
+def io_uring_and_aio_are_absent():
+    script = "import ctypes; l = ctypes.CDLL(None, use_errno=True); print([(l.syscall(n, 1, 0), ctypes.get_errno()) for n in (425, 206, 449)])"
+    equal(results("+turns", 1, sys.executable, "-c", script)[1], [str([(-1, 38)] * 3)], "ENOSYS")
+
+
+@test
+def a_stopped_child_continues():
+    script = "sleep 1 & kill -STOP $!; sleep 0.1; kill -CONT $!; wait; echo $?"
+    equal(results("+turns,+clock", 1, "sh", "-c", script)[1], ["0"], script)
+
+
+@test
+def a_deadlock_is_reported():
+    r = subprocess.run([*STAT, "--deterministic=+turns,+clock", "--", order(), "deadlock"], capture_output=True, text=True, timeout=60)
+    true(r.returncode == 125 and "a deadlock: each thread of the command waits for another one" in r.stderr, f"{r.returncode} {r.stderr}")
+
+
+@test
+def it_needs_the_engine():
     r = sh(TARE, "run", "--deterministic=+turns", "--", "true")
     true("not fixed: turns: only the exact engine can" in r.stderr, r.stderr)
 

@@ -47,7 +47,7 @@ static struct virtual_clock *shared_clock(void)
 	return &eng.shared->clock;
 }
 
-static int64_t real_time(int clock)
+int64_t real_time(int clock)
 {
 	struct time ts = { 0 };
 
@@ -68,7 +68,7 @@ static int64_t own_time(const struct thread *t)
 	return t->clock + t->count;
 }
 
-static void publish(int64_t now)
+void clock_publish(int64_t now)
 {
 	volatile int64_t *latest = &shared_clock()->latest;
 	int64_t seen = *latest;
@@ -83,13 +83,13 @@ static void publish(int64_t now)
 		;
 }
 
-static void set_forward(struct thread *t, int64_t to)
+void clock_forward(struct thread *t, int64_t to)
 {
 	int64_t now = own_time(t);
 
 	if (to > now)
 		t->clock += to - now;
-	publish(own_time(t));
+	clock_publish(own_time(t));
 }
 
 /* The virtual time, for the program. */
@@ -103,7 +103,7 @@ int64_t clock_now(struct thread *t)
 
 		to = real > to ? real : to;
 	}
-	set_forward(t, to);
+	clock_forward(t, to);
 	return own_time(t);
 }
 
@@ -117,7 +117,7 @@ void clock_child(const struct thread *parent, struct thread *child)
 void clock_ends(struct thread *t)
 {
 	if (eng.mode & SAME_CLOCK)
-		publish(own_time(t));
+		clock_publish(own_time(t));
 }
 
 static int64_t process_instructions(const struct thread *t)
@@ -132,7 +132,7 @@ static int64_t process_instructions(const struct thread *t)
 }
 
 /* The clock's time at virtual time 0; -1: the clock is not virtual. */
-static int64_t begin_of(uint64_t clock)
+int64_t clock_begin(uint64_t clock)
 {
 	switch (clock) {
 	case CLOCK_REALTIME:
@@ -153,7 +153,7 @@ static int64_t begin_of(uint64_t clock)
 
 static bool read_clock(struct thread *t, uint64_t clock, int64_t *out)
 {
-	int64_t begin = begin_of(clock);
+	int64_t begin = clock_begin(clock);
 
 	if (begin >= 0)
 		*out = begin + clock_now(t);
@@ -335,7 +335,7 @@ static bool reads_own_pipe(int32_t pid, int32_t tid, uint32_t fd)
 }
 
 /* The kernel's state of a thread, or of a process (tid 0); 0: it does not exist. */
-static char state_of(int32_t pid, int32_t tid)
+char state_of(int32_t pid, int32_t tid)
 {
 	char path[64], text[STATE_ROOM] = "";
 	char state = 0;
@@ -467,11 +467,11 @@ static long sleep_until(struct thread *t, int64_t until)
 		slice = slice < SLICE_MAX ? 2 * slice : slice;
 	}
 	t->until = 0;
-	set_forward(t, t->pending ? from + slept : until);
+	clock_forward(t, t->pending ? from + slept : until);
 	return t->pending && slept < lasts ? -EINTR : 0;
 }
 
-static bool read_time(uint64_t at, int64_t unit, int64_t *out)
+bool time_read(uint64_t at, int64_t unit, int64_t *out)
 {
 	struct time ts;
 
@@ -482,7 +482,7 @@ static bool read_time(uint64_t at, int64_t unit, int64_t *out)
 	return true;
 }
 
-static void write_time(uint64_t to, int64_t ns, int64_t unit)
+void time_write(uint64_t to, int64_t ns, int64_t unit)
 {
 	struct time ts = { ns / NS, ns % NS / unit };
 
@@ -496,15 +496,15 @@ static void write_time(uint64_t to, int64_t ns, int64_t unit)
 static bool sleep_call(struct thread *t, uint64_t clock, uint64_t flags, uint64_t asked,
 		       uint64_t left)
 {
-	int64_t begin = begin_of(clock), ns, until;
+	int64_t begin = clock_begin(clock), ns, until;
 	long ret;
 
-	if (begin < 0 || !read_time(asked, 1, &ns))
+	if (begin < 0 || !time_read(asked, 1, &ns))
 		return false;
 	until = flags & SETTIME_ABSOLUTE ? ns - begin : clock_now(t) + ns;
 	ret = sleep_until(t, until);
 	if (ret < 0 && !(flags & SETTIME_ABSOLUTE))
-		write_time(left, until - clock_now(t), 1);
+		time_write(left, until - clock_now(t), 1);
 	finish(t, ret);
 	return true;
 }
@@ -515,7 +515,7 @@ static bool empty_wait(struct thread *t, int64_t ns, uint64_t left, int64_t unit
 	int64_t until = clock_now(t) + ns;
 	long ret = sleep_until(t, until);
 
-	write_time(left, until - clock_now(t), unit);
+	time_write(left, until - clock_now(t), unit);
 	finish(t, ret);
 	return true;
 }
@@ -555,17 +555,17 @@ static bool poll_calls(struct thread *t)
 		ns = (int32_t)r[R10] * (NS / 1000);
 		return ns > 0 && real_wait(t, ns, 0);
 	case __NR_epoll_pwait2:
-		return r[R10] && read_time(r[R10], 1, &ns) && ns && real_wait(t, ns, 0);
+		return r[R10] && time_read(r[R10], 1, &ns) && ns && real_wait(t, ns, 0);
 	case __NR_ppoll:
-		return r[RDX] && read_time(r[RDX], 1, &ns) && ns &&
+		return r[RDX] && time_read(r[RDX], 1, &ns) && ns &&
 			poll_call(t, !r[RSI] && !r[R10], ns, r[RDX], 1);
 	case __NR_select:
-		return r[R8] && read_time(r[R8], 1000, &ns) && ns &&
+		return r[R8] && time_read(r[R8], 1000, &ns) && ns &&
 			poll_call(t, !r[RDI], ns, r[R8], 1000);
 	default: /* pselect6 */
 		if (r[R9] && copy_bytes(&mask, (const void *)r[R9], 8) != 8)
 			return false;
-		return r[R8] && read_time(r[R8], 1, &ns) && ns &&
+		return r[R8] && time_read(r[R8], 1, &ns) && ns &&
 			poll_call(t, !r[RDI] && !mask, ns, r[R8], 1);
 	}
 }
@@ -575,7 +575,7 @@ static bool poll_calls(struct thread *t)
 /* Replaces the deadline of the call by one in real time; register `at` has its address. */
 static bool real_deadline(struct thread *t, unsigned at, uint64_t clock, int64_t deadline)
 {
-	int64_t begin = begin_of(clock), left, real;
+	int64_t begin = clock_begin(clock), left, real;
 
 	if (begin < 0)
 		return false;
@@ -612,7 +612,7 @@ static bool futex_skips(struct thread *t, int64_t until)
 		return false;
 	ret = sys(__NR_futex, r[RDI], FUTEX_WAIT | FUTEX_PRIVATE_FLAG, r[RDX], &none);
 	if (ret == -ETIMEDOUT)
-		set_forward(t, until);
+		clock_forward(t, until);
 	finish(t, ret);
 	return true;
 }
@@ -631,7 +631,7 @@ static bool futex_call(struct thread *t)
 		return false;
 	if (!r[R10])
 		return op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET ? endless_wait(t) : false;
-	if (!read_time(r[R10], 1, &ns))
+	if (!time_read(r[R10], 1, &ns))
 		return false;
 	if (op == FUTEX_WAIT) {
 		if (ns && futex_skips(t, clock_now(t) + ns))
@@ -640,8 +640,8 @@ static bool futex_call(struct thread *t)
 		t->until = t->timeout;
 		return false;
 	}
-	if (op == FUTEX_WAIT_BITSET && ns - begin_of(clock) > clock_now(t) &&
-	    futex_skips(t, ns - begin_of(clock)))
+	if (op == FUTEX_WAIT_BITSET && ns - clock_begin(clock) > clock_now(t) &&
+	    futex_skips(t, ns - clock_begin(clock)))
 		return true;
 	return real_deadline(t, R10, clock, ns);
 }
@@ -651,7 +651,7 @@ static bool queue_call(struct thread *t)
 {
 	int64_t ns;
 
-	return t->regs[R8] && read_time(t->regs[R8], 1, &ns) &&
+	return t->regs[R8] && time_read(t->regs[R8], 1, &ns) &&
 		real_deadline(t, R8, CLOCK_REALTIME, ns);
 }
 
@@ -662,7 +662,7 @@ static bool signal_wait(struct thread *t, uint64_t asked)
 
 	if (!asked)
 		return endless_wait(t);
-	return read_time(asked, 1, &ns) && ns && real_wait(t, ns, -EAGAIN);
+	return time_read(asked, 1, &ns) && ns && real_wait(t, ns, -EAGAIN);
 }
 
 /* A call with a timeout returned. */
@@ -671,7 +671,7 @@ void clock_waited(struct thread *t, long ret)
 	if (t->wait_register)
 		t->regs[t->wait_register] = t->wait_kept;
 	if (ret == t->timeout_returns)
-		set_forward(t, t->timeout);
+		clock_forward(t, t->timeout);
 	t->wait_register = 0;
 	t->timeout = 0;
 }
@@ -702,7 +702,7 @@ static void interval_timer(struct thread *t)
 	uint64_t new = t->regs[RSI];
 	int64_t interval, value;
 
-	if (new &&read_time(new, 1000, &interval) && read_time(new + 16, 1000, &value) && value)
+	if (new &&time_read(new, 1000, &interval) && time_read(new + 16, 1000, &value) && value)
 		timer_set(t, value, interval);
 }
 
@@ -716,7 +716,7 @@ static bool set_timer(struct thread *t)
 	int64_t value, interval, now, left;
 	struct time spec[2];
 
-	if (!read_time(r[RDX], 1, &interval) || !read_time(r[RDX] + 16, 1, &value) || !value)
+	if (!time_read(r[RDX], 1, &interval) || !time_read(r[RDX] + 16, 1, &value) || !value)
 		return false;
 	now = clock_now(t);
 	/* CLOCK_REALTIME starts decades after the others. */
@@ -778,7 +778,7 @@ bool clock_call(struct thread *t)
 	case __NR_semtimedop:
 		return signal_wait(t, r[R10]);
 	case FUTEX_WAITV:
-		return r[R10] && read_time(r[R10], 1, &ns) && real_deadline(t, R10, r[R8], ns);
+		return r[R10] && time_read(r[R10], 1, &ns) && real_deadline(t, R10, r[R8], ns);
 	case __NR_wait4:
 		return r[RDX] & WNOHANG ? false : endless_wait(t);
 	case __NR_waitid:

@@ -126,6 +126,7 @@ void put_off(struct thread *t, int sig, const struct info *info, struct context 
 {
 	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), sig, info);
 	t->frame_mask = c->mask;
+	t->last_signal = (uint32_t)sig;
 	__atomic_fetch_or(&t->pending, PUT_OFF, __ATOMIC_RELAXED);
 	c->mask = ~FAULTS;
 }

@@ -86,6 +86,7 @@ void die(struct thread *t, int sig, const struct info *info, struct context *c)
 	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), sig, info);
 	c->eflags &= ~0x100ull; /* clear our trap flag */
 	c->mask = ~(1ull << (sig - 1));
+	turn_ends(t, true);
 	/* The core shows the program's gs base. From here on no code needs the engine's. */
 	sys(__NR_arch_prctl, ARCH_SET_GS, t->user_gs);
 	if (alone && !eng.lent)

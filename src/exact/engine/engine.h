@@ -380,10 +380,36 @@ void turn_first(struct thread *t);
 bool turn_counts(const struct insn *last);
 void turn_enter(struct thread *t);
 void turn_returns(struct thread *t);
-void turns_leave(void);
-void turns_join(void);
-void turns_child(const struct thread *parent, struct thread *child);
-bool turns_call(struct thread *t);
+
+/* turn_order.c: which thread runs. */
+bool turns_on(const struct thread *t);
+void turns_beyond(uint32_t what);
+void turn_first_thread(struct thread *t);
+void turn_queue(struct thread *t);
+bool turn_is_own(const struct thread *t);
+void turn_take(struct thread *t);
+void turn_yield(struct thread *t);
+void turn_wait(struct thread *t, enum turn_state how, int64_t until, bool again);
+void turn_out(struct thread *t);
+void turn_lend(struct thread *t, struct thread *child);
+void turn_lent(struct thread *t, struct thread *child);
+void turn_parent_continues(struct thread *t, bool yes);
+void turn_ends(struct thread *t, bool process);
+void turn_awaits(const struct thread *t);
+void turn_killed(const struct thread *t, const struct process *p);
+void turn_execs(struct thread *t, bool counted);
+void turn_exec_failed(struct thread *t);
+int64_t turn_time(struct thread *t);
+bool turn_pending(uint64_t set);
+bool turn_deliverable(const struct thread *t, uint64_t mask);
+char state_of(int32_t pid, int32_t tid);
+
+/* turn_calls.c: calls that wait. */
+bool turn_call(struct thread *t);
+bool turn_interrupted(struct thread *t, bool waited, bool restarts);
+
+/* turn_futex.c */
+bool turn_futex(struct thread *t);
 
 /* terminal.c */
 bool terminal_call(struct thread *t);
@@ -396,6 +422,12 @@ void clock_waited(struct thread *t, long ret);
 void clock_child(const struct thread *parent, struct thread *child);
 void clock_ends(struct thread *t);
 int64_t clock_now(struct thread *t);
+void clock_forward(struct thread *t, int64_t to);
+void clock_publish(int64_t now);
+int64_t clock_begin(uint64_t clock);
+int64_t real_time(int clock);
+bool time_read(uint64_t at, int64_t unit, int64_t *out);
+void time_write(uint64_t to, int64_t ns, int64_t unit);
 
 /* file_times.c: times of files, by the virtual clock. */
 bool file_time_call(struct thread *t);

@@ -83,8 +83,11 @@ static void go(struct thread *t)
 	}
 	if (t->timeout)
 		t->after |= AFTER_WAIT;
-	/* A sampled call returns to the engine, so that the sample is taken after the call. */
-	t->jump = (uint64_t)(t->after || t->drafted ? syscall_go_back : syscall_go);
+	/*
+	 * A sampled call returns to the engine, so that the sample is taken after the call; with
+	 * SAME_TURNS the thread may have lost its turn.
+	 */
+	t->jump = (uint64_t)(t->after || t->drafted || t->ordered ? syscall_go_back : syscall_go);
 }
 
 /* The program reads its thread's counts, `n` classes. */
@@ -224,6 +227,8 @@ void system_call(struct thread *t)
 		call_over(t);
 	if ((t->filter || t->strict) && !seccomp_allows(t))
 		return;
+	if (t->ordered && turn_call(t))
+		return;
 	if ((eng.mode & SAME_CLOCK) && (clock_call(t) || file_time_call(t)))
 		return;
 	shared_call(t);
@@ -241,16 +246,7 @@ void system_call(struct thread *t)
 	case __NR_getcpu:
 	case __NR_sched_getaffinity:
 	case __NR_sched_setaffinity:
-		if (!cpus_call(t) && !turns_call(t))
-			go(t);
-		return;
-	case __NR_sched_setscheduler:
-	case __NR_sched_setparam:
-	case __NR_sched_setattr:
-	case __NR_sched_getscheduler:
-	case __NR_sched_getparam:
-	case __NR_sched_getattr:
-		if (!turns_call(t))
+		if (!cpus_call(t))
 			go(t);
 		return;
 	case __NR_ioctl:

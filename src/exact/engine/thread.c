@@ -199,6 +199,8 @@ bool kill_process(struct thread *t)
 	ret = sys(r[RAX], r[RDI], r[RSI], r[RDX]);
 	if (ret < 0) /* otherwise it dies, wherever its threads are */
 		folds_release(p);
+	else
+		turn_killed(t, p);
 	finish(t, ret);
 	return true;
 }
@@ -251,8 +253,11 @@ void end_thread(struct thread *t, long status)
 	if (p->threads == 1)
 		files_unchanged(0, ~0ull);
 	fold_and_leave(t);
-	if (__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL) == 0)
+	if (__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL) == 0) {
+		turn_ends(t, true);
 		end_last(t, status, __NR_exit);
+	}
+	turn_ends(t, false);
 	thread_end(status, &eng.shared->thread_states[t->index], THREAD_FREE, __NR_exit);
 }
 
@@ -263,6 +268,7 @@ void end_killed_thread(struct thread *t)
 	fold_and_leave(t);
 	__atomic_sub_fetch(&process_at(t->process)->threads, 1, __ATOMIC_ACQ_REL);
 	seccomp_doom();
+	turn_ends(t, false);
 	thread_end(0, &eng.shared->thread_states[t->index], THREAD_FREE, __NR_exit);
 }
 
@@ -281,10 +287,12 @@ void end_process(struct thread *t, long status)
 	p->ending = ENDING_EXIT;
 	if (p->threads != 1) {
 		folds_hold(p);
+		turn_ends(t, true);
 		return;
 	}
 	block_signals();
 	fold_and_leave(t);
+	turn_ends(t, true);
 	end_last(t, status, __NR_exit_group);
 }
 
@@ -411,7 +419,6 @@ void fork_like(struct thread *t, long nr)
 	n->filter = t->filter;
 	n->cpus = t->cpus;
 	n->cpu = t->cpu;
-	turns_child(t, n);
 	n->clear_handlers = !!(w.flags & CLEAR_SIGHAND);
 	n->resume_mask = mask;
 	n->started = (uint32_t)(w.flags >> 8 & 1); /* CLONE_VM */
@@ -424,6 +431,11 @@ void fork_like(struct thread *t, long nr)
 	if ((w.flags & (CLONE_VM | CLONE_SETTLS)) == CLONE_VM)
 		count_apart(n, t);
 	clock_child(t, n);
+	n->ordered = t->ordered && !p->foreign;
+	if (n->ordered)
+		turn_queue(n);
+	else if (t->ordered)
+		turns_beyond(TURNS_UNCOUNTED);
 	t->child = n;
 	t->child_serial = p->serial;
 	t->resume_mask = mask;
@@ -435,6 +447,8 @@ void fork_like(struct thread *t, long nr)
 		shared_passed_on(true);
 		counters_meet();
 	}
+	if (n->ordered && turns_on(t) && (w.flags & CLONE_VFORK))
+		turn_lend(t, n);
 	t->jump = (uint64_t)clone_go;
 }
 
@@ -448,6 +462,8 @@ void clone_done(struct thread *t)
 		unlock();
 	t->after &= AFTER_UNPIN; /* valid until the next call */
 	if ((long)t->regs[RAX] < 0) {
+		if (n->ordered)
+			turn_lent(t, n);
 		t->children--;
 		__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL);
 		if (n->process != t->process) {
@@ -458,6 +474,11 @@ void clone_done(struct thread *t)
 		eng.shared->thread_states[n->index] = THREAD_FREE;
 	} else if (p->foreign && p->serial == t->child_serial && !process_at(t->process)->foreign) {
 		p->pid = (int32_t)t->regs[RAX]; /* the child does not know this number itself */
+	} else if (n->ordered && turn_is_own(t)) {
+		/* it waits for its turn, and may be killed before it stores them itself */
+		n->tid = (int32_t)t->regs[RAX];
+		if (n->process != t->process)
+			p->pid = n->tid;
 	}
 	lock();
 	/* a child in the same memory may have mapped more memory for the engine */
@@ -490,9 +511,9 @@ void child_start(struct thread *t)
 	t->tid = (int32_t)sys(__NR_gettid);
 	if (!p->pid && !p->foreign)
 		p->pid = (int32_t)sys(__NR_getpid);
-	if (p->foreign) /* the supervisor could not change its policy */
-		turns_leave();
 	set_alt_stack(t);
+	if (t->ordered)
+		turn_take(t);
 	if (t->clear_handlers)
 		signals_cleared(t);
 	set_signal_mask(t->resume_mask);
@@ -617,13 +638,14 @@ void exec_like(struct thread *t, long nr)
 	if (!watched) {
 		limits_for_real(p);
 		set_signal_mask(t->mask);
-		turns_leave();
 		seccomp_for_real(t);
 	}
 	if (p->threads > 1)
 		folds_hold(p);
+	turn_execs(t, watched);
 	ret = sys(nr, r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
 	folds_release(p);
+	turn_exec_failed(t);
 	if (told)
 		forget_gainer();
 	if (watched)
@@ -632,7 +654,6 @@ void exec_like(struct thread *t, long nr)
 		refuse("a failed exec, after the kernel was given the program's seccomp filters",
 		       0);
 	if (!watched) {
-		turns_join();
 		limits_after_exec(p);
 		if (p->refused == REFUSED_EXEC) /* it is counted after all */
 			p->refused = REFUSED_NOT;
@@ -681,9 +702,8 @@ struct thread *engine_first(struct process *p, struct shared_state *shared, uint
 	t->target = p->entry;
 	t->filter = p->filter;
 	t->cpus = p->cpus;
-	t->policy = p->policy;
-	t->priority = p->priority;
 	t->cpu = p->cpus ? (uint32_t)__builtin_ctzll(p->cpus) : 0;
+	turn_first_thread(t);
 	signals_first(t);
 	look_at_pending(t);
 	dispatch(t);
