@@ -133,27 +133,21 @@ static void put_suspects(struct text *out, const struct bisect_result *r)
 /* The commits in the order of their first measurement. */
 static void put_times(struct text *out, const struct bisect_shown *s, const struct style *style)
 {
-	struct grid g = { .columns = 5, .right = { [0] = true, [2] = true, true } };
+	static const struct grid_column columns[] = {
+		{ "step", true }, { "commit" }, { "pairs", true }, { "change", true }, { "subject" }
+	};
+	struct grid g = grid_begin(columns, ARRAY_SIZE(columns));
 	const struct bisect_tries *tries = &s->state->tries;
 	struct text t = { 0 };
 
-	grid_row(&g);
-	grid_word(&g, 0, INK_FAINT, "step");
-	grid_word(&g, 1, INK_FAINT, "commit");
-	grid_word(&g, 2, INK_FAINT, "pairs");
-	grid_word(&g, 3, INK_FAINT, "change");
-	grid_word(&g, 4, INK_FAINT, "subject");
 	for (size_t i = 0; i < tries->n; i++) {
 		const struct bisect_try *try = &tries->t[i];
 		enum ink ink = !strcmp(try->commit, s->result->commit) ? INK_STRONG : INK_PLAIN;
 
 		grid_row(&g);
-		text_add(&t, "%zu", i + 1);
-		grid_put(&g, 0, ink, &t);
-		text_add(&t, "%.12s", try->commit);
-		grid_put(&g, 1, ink, &t);
-		put_count(&t, style, try->pairs);
-		grid_put(&g, 2, ink, &t);
+		grid_add(&g, 0, ink, "%zu", i + 1);
+		grid_add(&g, 1, ink, "%.12s", try->commit);
+		grid_count(&g, 2, ink, style, try->pairs);
 		if (try->skipped)
 			text_add(&t, "skipped");
 		else if (try->pairs)
@@ -164,9 +158,7 @@ static void put_times(struct text *out, const struct bisect_shown *s, const stru
 		put_subject(&t, try);
 		grid_put(&g, 4, ink, &t);
 	}
-	grid_write(out, &g, style, 1);
-	out->failed |= g.failed;
-	grid_free(&g);
+	grid_end(out, &g, style, 1);
 }
 
 static void put_table(struct text *out, const struct bisect_shown *s, const struct style *style)

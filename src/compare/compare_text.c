@@ -328,8 +328,8 @@ static void put_events(struct text *out, const struct compare_shown *s, const st
 		}
 		compare_put_percent(&t, style, e);
 		grid_put(&g, 3, INK_PLAIN, &t);
-		text_add(&t, "%s%s", compare_verdict_word(e), e->small ? ", small" : "");
-		grid_put(&g, 4, ink_of(e), &t);
+		grid_add(&g, 4, ink_of(e), "%s%s", compare_verdict_word(e),
+			 e->small ? ", small" : "");
 		put_basis(&t, e);
 		grid_put(&g, 5, INK_FAINT, &t);
 	}

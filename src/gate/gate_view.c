@@ -168,8 +168,7 @@ static void text_row(struct grid *g, const struct gate_outcome *o, size_t event,
 		if (base)
 			put_count(&t, style, base->count);
 		grid_put(g, 2, INK_PLAIN, &t);
-		put_count(&t, style, o->head.value[event].count);
-		grid_put(g, 3, INK_PLAIN, &t);
+		grid_count(g, 3, INK_PLAIN, style, o->head.value[event].count);
 		put_change(&t, o, event);
 		grid_put(g, 4, INK_PLAIN, &t);
 		put_limit(&t, o, event);
