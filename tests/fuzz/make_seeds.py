@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of the targets bench_reader and debug_file. Run it after their input changes."""
+"""Writes the seeds of the targets bench_reader, debug_file, exact_samples and exact_shared. Run it after their input changes."""
 import re
 import struct
 from pathlib import Path
@@ -104,5 +104,50 @@ def debug_file():
     }
 
 
+# Indices in parts[] of exact_state.h.
+PROCESS, THREAD, RING, RING_BYTES, COUNTERS, FACTS, KINDS = range(1, 8)
+PAST, ENDED, MODULE, MAPPING, CODE, HAPPENING, TOPS, N_PAST, NOT_PAST, N_MODULES, N_HAPPENINGS, STATES, LINEAGE_TOP = range(9, 22)
+
+
+def put(part, content, element=0, offset=0):
+    return struct.pack("<BHHB", part, element, offset // 4, len(content)) + content
+
+
+def words(*values):
+    return struct.pack(f"<{len(values)}I", *values)
+
+
+def longs(*values):
+    return struct.pack(f"<{len(values)}Q", *values)
+
+
+def exact_samples():
+    """A thread's sample, its end and its program; in the second half the same again."""
+    record = words(112, 0, 0, 0) + longs(1) + words(7, 7) + longs(1, 9, 0x401000, 0, 0, 0) + words(0, 0, 0) + bytes([1]) + bytes(19)
+    ended = words(0, 0) + longs(1) + words(7, 7, 1, 0) + longs(0, 0, 0) + bytes(8 * CLASSES)
+    program = words(1, 0, 0, 7, 0, 7) + longs(0, 0, 0) + words(0) + b"prog"
+    mapping = words(3, 0, 0, 7, 0, 7) + longs(0, 0x400000, 0x402000) + words(1)
+    state = put(TOPS, words(1, 1)) + put(STATES, words(1)) + put(RING_BYTES, record) + put(RING, longs(112)) + put(N_PAST, words(0, 1))
+    happened = put(HAPPENING, program) + put(HAPPENING, mapping, 1) + put(N_MODULES, words(2, 2)) + put(N_HAPPENINGS, words(2))
+    return {
+        "thread": bytes(8) + 2 * (state + put(ENDED, ended)),
+        "happened": bytes(8) + 2 * (state + happened),
+        "damaged": bytes(8) + 2 * (state + put(RING_BYTES, words(120))),
+    }
+
+
+def exact_shared():
+    """A running and an ended process, a thread with counters, code of a module."""
+    fact = longs(0x401000) + bytes([2]) + bytes(CLASSES - 1) + struct.pack("<HI", 5, 1)
+    thread = put(TOPS, words(1, 1)) + put(STATES, words(1)) + put(PROCESS, words(1, 7, 1)) + put(COUNTERS, longs(5, 6))
+    code = put(LINEAGE_TOP, words(2)) + put(FACTS, fact + fact) + put(KINDS, words(0, 1))
+    past = put(N_PAST, words(1, 0)) + put(PAST, words(7, 1, 0, 0))
+    profile = put(N_MODULES, words(2, 2, 1)) + put(MAPPING, longs(0x400000, 0) + words(1, 0), 1) + put(CODE, longs(0x1000, 3) + words(1))
+    return {name: bytes([3]) + content for name, content in
+            {"thread": thread + code, "past": past, "profile": thread + code + profile, "all": thread + code + past + profile}.items()}
+
+
 write("bench_reader", bench_reader())
+write("exact_samples", exact_samples())
+write("exact_shared", exact_shared())
 write("debug_file", debug_file())
