@@ -798,7 +798,7 @@ bool exact_turns_beyond(const struct exact *x, char *to, size_t room)
 		{ TURNS_NETWORK, "network sockets" },
 		{ TURNS_OUTSIDE, "a socket of another program" },
 		{ TURNS_UNCOUNTED, "a process ran without the engine" },
-		{ TURNS_TRACES, "ptrace" },
+		{ TURNS_TRACES, "no order from the first ptrace call on" },
 		{ TURNS_TIMER, "timers" },
 		{ TURNS_STOPPED, "a thread was stopped" },
 		{ TURNS_LATE, "a process took long to end" },

@@ -459,7 +459,7 @@ struct shared_state {
 	int32_t shared_fd;            /* in the supervisor */
 	volatile int32_t command;     /* its pid, once it is known */
 	volatile uint32_t gone;       /* the supervisor has stopped serving */
-	volatile uint32_t turns_over; /* the command has ended: the rest takes no turns */
+	volatile uint32_t turns_over; /* the command has ended, or traces: no more turns */
 	/* core dumps are piped to a program, regardless of a process's limit on their size */
 	uint32_t cores_piped;
 	volatile uint32_t threads_top; /* thread slots ever used */

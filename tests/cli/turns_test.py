@@ -157,6 +157,8 @@ def what_has_no_fixed_order_is_named():
     equal(reasons("+turns", "timeout", "100", "true"), ["timers"], "timers")
     equal(reasons("+turns,+clock", sys.executable, "-c", "import socket; s = socket.socket(); s.connect_ex(('127.0.0.1', 1))"), ["network sockets"], "sockets")
     fifo = f"rm -f {ROOM}/fifo; mkfifo {ROOM}/fifo; echo x > {ROOM}/fifo & cat {ROOM}/fifo; wait"
+    traces = "import ctypes; print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"
+    equal(reasons("+turns,+clock", sys.executable, "-c", traces), ["no order from the first ptrace call on"], "PTRACE_TRACEME")
     equal(reasons("+turns,+clock", "sh", "-c", fifo), ["system call 257 waited in the kernel"], "openat() of a FIFO")
 
 

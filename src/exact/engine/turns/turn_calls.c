@@ -833,8 +833,9 @@ static bool waiting_call(struct thread *t)
 		turn_yield(t);
 		finish(t, 0);
 		return true;
-	case __NR_ptrace:
+	case __NR_ptrace: /* stops its thread at any time, also in the engine: the order ends */
 		turns_beyond(TURNS_TRACES);
+		eng.shared->turns_over = 1;
 		return false;
 	case __NR_alarm:
 		return r[RDI] && timer();

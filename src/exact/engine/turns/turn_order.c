@@ -332,17 +332,19 @@ struct watch {
 	bool lost;
 };
 
+/* Does it wait in the kernel: in a call, stopped, or stopped for its tracer? */
 static void look_at_call(struct thread *t, struct thread *o, struct watch *w)
 {
 	char state = state_of(process_at(o->process)->pid, o->tid);
+	bool stopped = state == 'T' || state == 't', waits = state == 'S' && o->in_call;
 
-	if (w->calls != turns()->calls || (state != 'T' && (state != 'S' || !o->in_call))) {
+	if (state != 't' && (w->calls != turns()->calls || (!stopped && !waits))) {
 		w->calls = turns()->calls;
 		w->looks = 0;
-	} else if (++w->looks >= LOOKS_AT_CALL) {
-		if (state == 'S')
+	} else if (state == 't' || ++w->looks >= LOOKS_AT_CALL) {
+		if (waits)
 			turns()->blocked = (uint32_t)o->regs[RAX];
-		turns_beyond(state == 'S' ? TURNS_CALL : TURNS_STOPPED);
+		turns_beyond(waits ? TURNS_CALL : TURNS_STOPPED);
 		recover(t, o, TURN_OUT);
 	}
 }
