@@ -15,6 +15,7 @@
  *   - a fault stops with RIP at the instruction, which has not retired;
  *   - `mov ss` delays the trap until the instruction after it has retired, too;
  *   - some hypervisors emulate cpuid and lose the trap after it: the judge then emulates cpuid;
+ *   - now and then a trap has no step bit in DR6, and stops as a breakpoint does (TRAP_BRKPT);
  *   - under a tracer, ignored signals interrupt system calls, which are then executed again: that
  *     is caused by the judge and does not count. A restart after a signal that stops the process
  *     or is handled also happens without a tracer, and counts;
@@ -233,6 +234,20 @@ static bool trap_was_lost(const struct task *t, uint64_t rip)
 	return last->straight && rip != last->at + last->length;
 }
 
+/*
+ * Did exactly the pending instruction retire? A hypervisor can report its trap without the bit of
+ * DR6 that says "step"; the kernel then takes it for a breakpoint. Source: Linux,
+ * arch/x86/kernel/traps.c, exc_debug_user().
+ */
+static bool stepped_over(const struct task *t, uint64_t rip)
+{
+	const struct insn *in = &t->pending;
+
+	if (in->adds[C_RETURNS])
+		return rip == t->returns_to;
+	return in->straight ? rip == in->at + in->length : in->adds[C_BRANCHES] && rip != in->at;
+}
+
 /* The stop after a step: did the pending instruction retire? */
 static void after_step(struct task *t, int si_code, uint64_t rip)
 {
@@ -254,6 +269,8 @@ static void after_step(struct task *t, int si_code, uint64_t rip)
 			retire(t, &again, rip);
 			if (t->restart_is_ours)
 				unretire_syscall(t);
+		} else if (t->pending_known && !t->restart_at && stepped_over(t, rip)) {
+			retire(t, in, rip);
 		}
 	}
 }
