@@ -15,7 +15,7 @@
 enum { TRIES = 3, DEEPEST = 100 };
 
 static const char random_part[] = "XXXXXX";
-/* In each folder of temp_folder_open(): another program's folder of such a name is not removed. */
+/* In each folder of temp_folder_open(); a folder without it is not removed. */
 static const char marker[] = ".tare-folder";
 
 static int open_folder(int at, const char *name)
@@ -49,7 +49,7 @@ int temp_folder_make(char *name)
 	return -EBUSY;
 }
 
-/* Not if another user could give a folder of this user another name in it. */
+/* False if another user could rename this user's folders in it. */
 static bool is_safe(int parent)
 {
 	struct stat st;
@@ -154,7 +154,7 @@ void temp_folder_close(struct temp_folder *f)
 
 /* ---- removal ---- */
 
-/* Closes fd. Removes only files on the device, so that those of a mount there stay. */
+/* Closes fd. Removes only files on this device, not those of a file system mounted inside. */
 static void remove_contents(int fd, dev_t device, int depth)
 {
 	DIR *all = fdopendir(fd);
@@ -203,7 +203,7 @@ static void remove_one(const char *folder, void *with)
 	} else if (fd >= 0) {
 		close(fd);
 	}
-	rmdir(folder); /* also one that was killed before it had its marker: it is empty */
+	rmdir(folder); /* also an empty one, of a tare killed before it made the marker */
 }
 
 void temp_folder_remove_stale(const char *purpose, void (*before)(const char *folder))

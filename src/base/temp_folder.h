@@ -18,7 +18,7 @@ int temp_folder_make(char *name);
 
 /*
  * Call `stale` for each folder PARENT/BEGIN* of this user that no process has locked, while it is
- * locked. Links are not followed. Where others may rename the folders of `parent`, there are none.
+ * locked. Links are not followed. Does nothing if others may rename folders in `parent`.
  */
 void temp_folders_stale(const char *parent, const char *begin,
 			void (*stale)(const char *folder, void *with), void *with);

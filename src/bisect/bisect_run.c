@@ -108,12 +108,11 @@ int bisect_check_event(const struct bisect_state *s, struct tare_error *err)
 		tare_fail(err, EINVAL, "one event decides, and -e names %zu", how.list.n);
 		ret = -EINVAL;
 	} else if (ret == 0 && !engine_counts(&how.list.enc[0])) {
-		tare_fail(err, EINVAL, "%.100s is not counted exactly, so one run does not decide",
+		tare_fail(err, EINVAL, "%.100s is not counted exactly, so one run is not enough",
 			  how.list.enc[0].name);
-		tare_hint(
-			err,
-			"tare events exact lists the events that are; of times, cpu-time and wall "
-			"can decide");
+		tare_hint(err,
+			  "tare events exact lists the events that are; for times use -e cpu-time "
+			  "or -e wall");
 		ret = -EINVAL;
 	}
 	repeat_run_close(&how);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searches the commit: git or the probabilities choose, a worktree is built, the exact engine
- * counts, or pairs of runs are timed. The user's checkout is not touched.
+ * Searches the commit. git, or with times the probabilities, select the next commit. It is built in
+ * a worktree, and the exact engine counts, or pairs of runs are timed. The user's checkout is not
+ * touched.
  */
 #ifndef BISECT_BISECT_RUN_H
 #define BISECT_BISECT_RUN_H
@@ -22,7 +23,7 @@ struct bisect_result {
 	/* With times: in percent. */
 	double confidence; /* that it is the commit, or one of the suspects */
 	double percent, low_percent, high_percent; /* the change, its interval at COMPARE_LEVEL */
-	size_t pairs;                              /* that it is estimated from */
+	size_t pairs;                              /* from which it is estimated */
 	char note[BISECT_NOTES_MAX][BISECT_TEXT_BYTES];
 	size_t notes;
 };

@@ -31,7 +31,7 @@ enum {
 
 /* ---- pairs of runs, in a process of its own ---- */
 
-/* In memory that the measuring process shares. */
+/* Shared with the measuring process. */
 struct answer {
 	bool done;
 	int ret;
@@ -150,7 +150,7 @@ static void progress(struct bisect_job *j, const char *doing, const char *commit
 		j->progress(j->with, j->state->tries.n, j->steps, doing, commit);
 }
 
-/* The one of that commit; a new one if there is none. NULL: err says why. */
+/* The try of that commit, a new one if there is none. NULL: err has the reason. */
 static struct bisect_try *try_of(struct bisect_job *j, const char *commit, struct tare_error *err)
 {
 	struct bisect_tries *tries = &j->state->tries;
@@ -179,7 +179,7 @@ static int not_measured(const char *which, const char *commit, const char *why,
 	return -EINVAL;
 }
 
-/* The good commit stays in a worktree of its own: each pair has a run of it. */
+/* In a worktree that is kept, because each pair includes a run of the good commit. */
 static int build_good(struct bisect_job *j, struct tare_error *err)
 {
 	const char *good = j->state->end[BISECT_GOOD];
@@ -222,7 +222,7 @@ static int compare_ends(struct bisect_job *j, struct tare_error *err)
 			  a->percent, a->half_percent, a->n);
 		tare_hint(err,
 			  same ? "a smaller change can be searched with --threshold"
-			       : "a quieter machine, or a longer command, shows it");
+			       : "use a less busy machine, or a command that runs longer");
 		ret = -EINVAL;
 	}
 	free(a);
@@ -308,7 +308,7 @@ static size_t candidate_of(const struct search *s, const char *commit)
 	return SIZE_MAX;
 }
 
-/* The rest is the difference of builds. */
+/* The share of noise in the variance; the rest comes from differences between builds. */
 static double share_of_noise(double error, double step)
 {
 	double build = POSTERIOR_BUILD * step;
@@ -531,7 +531,7 @@ static int answer(struct bisect_result *r, struct search *s, struct tare_error *
 	if (ret < 0 || !r->found)
 		return ret < 0 ? ret : add_suspects(r, s, err);
 	r->confidence = 100 * s->p.p[best];
-	/* it is shown, also if only its neighbours were measured */
+	/* the result shows it, even if only its neighbours were measured */
 	return try_of(s->j, r->commit, err) ? 0 : -err->code;
 }
 

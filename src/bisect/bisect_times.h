@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search with times, which have noise: pairs of runs of a commit and of the good one, the
- * probability of each commit from all of them, until one has the confidence that was asked for.
+ * The search with times, which have noise. Measures pairs of runs of a commit and of the good one,
+ * and computes the probability of each commit from all pairs, until one has the requested
+ * confidence.
  */
 #ifndef BISECT_BISECT_TIMES_H
 #define BISECT_BISECT_TIMES_H

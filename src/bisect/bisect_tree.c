@@ -16,7 +16,7 @@
 
 enum { LOG_BYTES_MAX = 64 << 20 };
 
-/* Of equal length, as a path is part of a build and of the stack of a run. */
+/* Of equal length, because builds and stacks contain the path. */
 static const char *const tree_names[] = { [BISECT_TREE] = "tree", [BISECT_BASE] = "base" };
 
 int bisect_check_out(struct bisect_job *j, int which, const char *commit, struct tare_error *err)
@@ -36,7 +36,7 @@ int bisect_check_out(struct bisect_job *j, int which, const char *commit, struct
 			return tare_fail(err, ENAMETOOLONG, "the worktree's name is too long");
 		return ret;
 	}
-	/* named, so that it is this worktree in any case */
+	/* explicit, so that git uses this worktree in any case */
 	snprintf(git_dir, sizeof(git_dir), "--git-dir=%s/.git", r->tree);
 	snprintf(work_tree, sizeof(work_tree), "--work-tree=%s", r->tree);
 	ret = gate_git(&g, err, git_dir, work_tree, "checkout", "--quiet", "--force", "--detach",
@@ -47,7 +47,7 @@ int bisect_check_out(struct bisect_job *j, int which, const char *commit, struct
 	return ret;
 }
 
-/* 1: it failed, and `why` says how. */
+/* 1: it failed, and `why` has the reason. */
 static int run_build(struct bisect_job *j, int which, char why[BISECT_TEXT_BYTES],
 		     struct tare_error *err)
 {

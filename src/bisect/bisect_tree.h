@@ -12,8 +12,8 @@ enum { BISECT_TREE, BISECT_BASE };
 
 int bisect_check_out(struct bisect_job *j, int which, const char *commit, struct tare_error *err);
 /*
- * The commit that is checked out there. With j->cache_bytes, builds of BISECT_TREE are kept; the
- * least recently used ones are removed. 1: it failed, and `why` says how.
+ * Builds the commit that is checked out there. With j->cache_bytes, builds of BISECT_TREE are kept;
+ * the least recently used ones are removed. 1: it failed, and `why` has the reason.
  */
 int bisect_build(struct bisect_job *j, int which, char why[BISECT_TEXT_BYTES],
 		 struct tare_error *err);

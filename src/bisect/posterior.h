@@ -29,13 +29,13 @@ bool posterior_new(struct posterior *p, size_t n);
 /* `parent` < `child`; all parents of `parent` were added before. */
 void posterior_parent(struct posterior *p, size_t child, size_t parent);
 bool posterior_includes(const struct posterior *p, size_t commit, size_t ancestor);
-#define POSTERIOR_BUILD 0.1 /* of the step: by how much builds differ without a reason */
+#define POSTERIOR_BUILD 0.1 /* of the step: other differences between builds */
 
 /*
- * From equal probabilities before. For each commit, the step that it would have made is estimated
- * from the measurements of all commits that include it, at least half of `step`. The noise is taken
- * to have Student's t distribution with 8 degrees of freedom, so that a single measurement that is
- * far off does not decide; builds differ by POSTERIOR_BUILD of the step (alignment).
+ * All commits are equally probable at first. For each commit, the step that it would have made is
+ * estimated from the measurements of all commits that include it; it is at least half of `step`.
+ * The noise is assumed to have Student's t distribution with 8 degrees of freedom, so that a single
+ * outlier does not decide. Builds differ by POSTERIOR_BUILD of the step (alignment).
  */
 void posterior_update(struct posterior *p, const struct posterior_measure *m, size_t n,
 		      double step);

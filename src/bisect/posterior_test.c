@@ -83,9 +83,9 @@ static double noise(void)
 }
 
 /*
- * Searches with noise as large as the step, of which only the last commit's is known well at the
- * start: of those that end at 95 %, at most 5 % name another commit. Of 300, that is 15, with a
- * standard deviation of 3.8.
+ * Searches with noise as large as the step. At the start, only the last commit is measured
+ * precisely. Of the searches that end at 95 %, at most 5 % name another commit. Of 300, that is 15,
+ * with a standard deviation of 3.8.
  */
 TEST(confidence)
 {

@@ -120,7 +120,7 @@ static void hold_file_limit(void)
 		sigaction(SIGXFSZ, &sa, NULL);
 }
 
-/* Some functions have tens of kilobytes of variables; threads of tare get a stack of this limit. */
+/* Some functions have tens of kilobytes of variables. Threads get stacks of the limit's size. */
 enum { STACK_LEAST = 512 << 10 };
 
 static bool has_stack(void)

@@ -41,10 +41,10 @@ struct compare_event {
 	bool in_blocks; /* not interleaved: a drift of the machine can look like a change */
 	/*
 	 * Run i before and run i after are neighbours, in random order, so a drift of the machine
-	 * is as likely to be for one side as for the other.
+	 * affects either side with the same probability.
 	 */
 	bool paired;
-	/* at most so many times is each set judged while it grows; 0: once */
+	/* each set is judged at most so many times while it grows; 0: once */
 	unsigned looks, again_looks;
 	double threshold; /* the smallest change that matters, in percent; by a test */
 	double allowed;   /* the same for exact counts that repeat; 0: any change matters */
@@ -77,9 +77,9 @@ bool compare_to_confirm(const struct compare_event *e);
 /* Fill in the results. May be called again after runs were added. */
 int compare_judge(struct compare_event *e, struct tare_error *err);
 /*
- * The fewest pairs that can have a verdict, if sets of up to `runs` are judged whenever they have
- * doubled, down from `runs`; *looks: how often that is at most. Each look has an equal share of the
- * level (Bonferroni), so the level is kept however often and whenever the set is judged.
+ * The number of pairs at the first look: `runs`, halved as long as that number of pairs can have a
+ * verdict. A set is judged again each time it has doubled, *looks times at most. Each look has an
+ * equal share of the level (Bonferroni), so the level holds for any number of looks.
  */
 unsigned compare_first_look(unsigned runs, unsigned *looks);
 int compare_add(struct compare_values *to, uint64_t value, struct tare_error *err);

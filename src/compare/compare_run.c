@@ -171,8 +171,8 @@ static enum compare_side random_side(void)
 }
 
 /*
- * The order is random, so that without a change each sign of a difference has probability 1/2,
- * whatever the machine does meanwhile. The test of the pairs needs nothing else.
+ * The order is random. So without a change, each sign of a difference has probability 1/2, whatever
+ * the machine does meanwhile. The test of pairs has no other requirement.
  */
 static int run_pair(struct job *j, enum kind kind, bool again)
 {
@@ -189,8 +189,8 @@ static int run_pair(struct job *j, enum kind kind, bool again)
 }
 
 /*
- * Have the pairs so far decided enough? An increase is the outcome of the whole comparison. An
- * event without a verdict needs more runs unless the second set contradicts the first.
+ * Are the pairs so far enough? An increase decides the whole comparison. An event without a verdict
+ * needs more runs, unless the second set contradicts the first.
  */
 static bool decided(const struct job *j, size_t from, size_t to, bool again)
 {
@@ -209,8 +209,8 @@ static bool decided(const struct job *j, size_t from, size_t to, bool again)
 }
 
 /*
- * The looks at a set. The first look at the second set is when it is twice as large as the first:
- * an earlier one would decide less often than the first set did, and take its share of the level.
+ * The number of looks at a set. The second set is first judged when it is twice as large as the
+ * first: an earlier look would rarely decide, but would use its share of the level.
  */
 static unsigned looks_of(struct job *j, size_t from, size_t to, bool again)
 {

@@ -96,9 +96,7 @@ static int refuse_times(struct reader *r, const char *events)
 
 			if (strncmp(at, times[i], n) != 0 || (at[n] && at[n] != ','))
 				continue;
-			wrong(r,
-			      "%s has noise, and the gate compares exact counts of different "
-			      "times",
+			wrong(r, "%s has noise, and stored results are compared by exact counts",
 			      times[i]);
 			tare_hint(r->err,
 				  "tare compare --rev BASE..HEAD compares times, in pairs "

@@ -374,7 +374,7 @@ static void gather_exact(struct host *h)
 	h->exact_built = ret != -ENOTSUP;
 	if (ret == 0)
 		n = exact_count(&err);
-	/* Small containers have no true(1): then the program of known length has to do. */
+	/* Without true(1), as in small containers, only the program of known length is counted. */
 	if (ret == 0 && err.code == ENOENT)
 		n = 1;
 	h->exact_works = n > 0 && exact_check(&err) >= 0;

@@ -82,8 +82,7 @@ struct determinism {
 	int64_t clock_start; /* with CLOCK: its time at the start, s since 1970; 0: the usual one */
 	char clock[24];      /* the start in effect, "2030-01-01T00:00:00Z"; "": real clocks */
 	char clock_leaves[FIXED_LEAVES_BYTES]; /* what of it was real, if CLOCK is in `partly` */
-	char turns_leaves
-		[FIXED_LEAVES_BYTES]; /* what has no fixed order, if TURNS is in `partly` */
+	char turns_leaves[FIXED_LEAVES_BYTES]; /* what has no fixed order: TURNS in `partly` */
 	/*
 	 * set by determinism_parse(): the items include neither env nor -env, and are not a list of
 	 * only some

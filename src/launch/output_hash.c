@@ -82,7 +82,8 @@ int output_hash_begin(struct output_hash *h, struct tare_error *err)
 	close(h->stop);
 	close(h->pipe[0]);
 	close(h->pipe[1]);
-	tare_fail(err, code, "no pipe or thread for the command's output: %s", strerror(code));
+	tare_fail(err, code, "cannot create a pipe or thread for the command's output: %s",
+		  strerror(code));
 	process_limit_hint(err, code);
 	return -code;
 }

@@ -32,7 +32,7 @@ struct samples_options {
 	bool inlined;    /* inlined functions get frames of their own */
 	bool flat;       /* without callers */
 	bool sample_log; /* keep each sample's time */
-	/* `counted` in spite of sample_log, whose amounts are estimates then */
+	/* with sample_log: use `counted`, too; the amounts of the log are then estimates */
 	bool log_with_counts;
 	/*
 	 * Use the exact engine's counts per instruction, if the recording has them, instead of the

@@ -21,7 +21,7 @@ int debug_servers_use(struct tare_error *err)
 		return tare_fail(err, EINVAL, "DEBUGINFOD_URLS, the list of servers, is not set");
 #ifdef LIBRARIES_LINKED
 	return tare_fail(err, ENOTSUP,
-			 "a static tare cannot load libdebuginfod, which asks the servers");
+			 "a static tare cannot load libdebuginfod, which queries the servers");
 #endif
 	library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
 	if (library) {
@@ -32,7 +32,7 @@ int debug_servers_use(struct tare_error *err)
 	servers.use = servers.begin && servers.find && servers.end;
 	if (servers.use)
 		return 0;
-	return library_missing(err, ENOENT, "libdebuginfod.so.1, which asks the servers",
+	return library_missing(err, ENOENT, "libdebuginfod.so.1, which queries the servers",
 			       "install it (Debian: libdebuginfod1)");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * With SAME_TURNS: system calls that wait. The thread checks, without waiting, whether the call
- * would return. If so, the kernel makes it. Otherwise the thread passes the turn on and checks
+ * would return. If so, the thread makes it. Otherwise the thread passes the turn on and checks
  * again later (turn_wait()). So the kernel never chooses which thread continues.
  */
 #include <asm/poll.h>
@@ -15,7 +15,7 @@
 #include "exact/engine/signal.h"
 
 enum {
-	PIPE_ATOMIC = 4096, /* PIPE_BUF: what fits if poll(2) says that a pipe can be written */
+	PIPE_ATOMIC = 4096, /* PIPE_BUF: fits if poll(2) reports that a pipe is writable */
 	FILE_KIND = 0170000,
 	FIFO = 0010000,
 	SOCKET = 0140000,
@@ -589,7 +589,7 @@ static bool waits_for_child(struct thread *t)
 
 /* ---- locks, queues ---- */
 
-/* The call in its form that does not wait. */
+/* The non-blocking form of the call. */
 static long lock_now(const uint64_t *r)
 {
 	switch (r[RAX]) {
@@ -703,7 +703,7 @@ static bool timer(void)
 	return false;
 }
 
-/* Calls that no thread waits for. */
+/* Calls that cannot end another thread's wait. */
 static bool is_silent(uint64_t nr)
 {
 	static const uint16_t calls[] = {
@@ -855,7 +855,7 @@ static bool waiting_call(struct thread *t)
 	}
 }
 
-/* Waits until the call does not wait any more. True: the call is done. */
+/* Returns when the call would not wait. True: the call is done. */
 bool turn_call(struct thread *t)
 {
 	uint64_t nr = t->regs[RAX];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * With SAME_TURNS: futexes. A thread that waits is in the list of threads, with the address; the
- * thread that wakes it does so there, so that they are woken in the order in which they began to
- * wait. Nothing else runs meanwhile, so no call needs to be atomic. Locks with priority inheritance
- * are the kernel's.
+ * With SAME_TURNS: futexes. A thread that waits stores the address in its entry of the list of
+ * threads. A wake searches this list, and wakes threads in the order in which they began to wait.
+ * No other thread runs meanwhile, so no call needs to be atomic. The kernel handles locks with
+ * priority inheritance.
  *
  * The kernel itself wakes a futex at a thread's end (pthread_join(), robust mutexes) and changes
- * the word. So a thread that waits checks the word after each end of a thread. A futex in memory
- * that processes share may have another address in each: a thread that waits for one is also woken
- * by a call of another process at the same offset in a page. It returns 0 and checks again, as for
- * a spurious wakeup. Source: futex(2), FUTEX_WAIT.
+ * the word. So a thread that waits checks the word after each end of a thread. A futex in shared
+ * memory may have a different address in each process. So a call of another process at the same
+ * offset in a page wakes a thread, too. The program's call returns 0, as after a spurious wakeup.
+ * Source: futex(2), FUTEX_WAIT.
  */
 #include <linux/errno.h>
 #include <linux/futex.h>
@@ -107,7 +107,7 @@ static bool is_waiting(const struct thread *t, const struct thread *o, uint64_t 
 	return shared && o->futex_shared && (o->futex ^ at) % PAGE == 0;
 }
 
-/* The one that waits for the longest time; NULL: none. */
+/* The thread that has waited longest; NULL: none. */
 static struct thread *first_waiting(const struct thread *t, uint64_t at, bool shared, uint32_t bits)
 {
 	struct thread *first = NULL;
@@ -248,7 +248,7 @@ static long requeue_call(const struct thread *t, bool shared, bool compares)
 	return compares ? woken + moved : woken;
 }
 
-/* A wake of memory that processes without turns may share reaches those, too. */
+/* Processes without turns may share the memory: the kernel wakes those, too. */
 static long wake_call(const struct thread *t, bool shared, uint32_t bits)
 {
 	const uint64_t *r = t->regs;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * With SAME_TURNS one thread of the run executes at a time: the one that `turns.holder` names. The
- * others are inside the engine, on a futex of their own. The turn passes when the holder waits,
- * ends or has executed a fixed number of branches (turns.c). The next holder is the thread with the
- * smallest ticket among those that can run. A thread draws a ticket when it is created, begins to
- * wait, is woken, or passes the turn on. The holder does all of this, so the order does not depend
- * on the kernel.
+ * With SAME_TURNS one thread of the run executes at a time: the one in `turns.holder`. The others
+ * wait inside the engine, each on its own futex. The turn passes when the holder waits, ends or has
+ * executed a fixed number of branches (turns.c). The next holder is the thread with the smallest
+ * ticket among those that can run. A thread gets a ticket when it is created, begins to wait, is
+ * woken, or passes the turn on. Only the holder does this, so the order does not depend on the
+ * kernel.
  *
- * A thread that waits for anything but a futex checks for the event itself, each time it gets the
- * turn for that (turn_calls.c). It gets the turn again only if a call was made that may be the
- * event.
- * An event of the run is complete before the turn passes: the next holder waits until a thread or
- * process that ended is gone, so that its parent finds the zombie and the signal.
+ * A thread that waits for anything but a futex checks for the event itself when it gets the turn
+ * (turn_calls.c). It gets the turn to check again only after a call that may have caused the event.
+ * The end of a thread or process is complete before the next holder continues, so that a parent
+ * finds the zombie and the signal.
  *
- * Waits are bounded, because the holder may die or wait in the kernel for something unforeseen:
- * then a waiting thread gives the turn to the next one, and the result names the reason.
+ * Waits are bounded, because the holder may die, or wait in the kernel in a call that is not
+ * handled here. Then a waiting thread gives the turn to the next one, and the result has the
+ * reason.
  */
 #include <linux/errno.h>
 #include <linux/time.h>
@@ -201,7 +201,7 @@ static void await_process(int32_t pid)
 }
 
 /*
- * The thread or process that had the turn before has ended, or is about to. Its parent is notified
+ * The thread or process that had the turn has ended, or is about to. Its parent is notified
  * under a lock of the kernel, which waitid(2) needs, too. Source: linux/kernel/exit.c,
  * exit_notify().
  */
@@ -222,7 +222,7 @@ void turn_awaits(const struct thread *t)
 
 /* ---- waiting for the turn ---- */
 
-/* As block_signals(), but the other threads of a dying process must hear of that: park.c. */
+/* As block_signals(), but other threads of a dying process must be notified: park.c. */
 static uint64_t hold_signals(const struct thread *t)
 {
 	uint64_t old = 0;
@@ -280,7 +280,7 @@ bool turn_deliverable(const struct thread *t, uint64_t mask)
 	return has_effect(t, (pending_set() | kept) & ~mask, true);
 }
 
-/* Nothing has the turn: for the first thread that finds that. */
+/* Takes the turn if no thread has it. */
 static bool take_free(const struct thread *t)
 {
 	uint32_t nobody = 0;
@@ -303,7 +303,7 @@ static bool is_lost(const struct thread *o)
 	return !state || state == 'Z' || state == 'X';
 }
 
-/* Takes the turn from `o`, for the thread whose ticket is next. */
+/* Takes the turn from `o`, and gives it to the next thread. */
 static void recover(struct thread *t, struct thread *o, enum turn_state as)
 {
 	uint32_t seen = o->index + 1;
@@ -441,7 +441,7 @@ void turn_take(struct thread *t)
 
 /* ---- passing the turn ---- */
 
-/* Something happened: the next time that all wait, idle() begins anew. */
+/* A thread ran: when all wait the next time, idle() starts over. */
 static void progress(void)
 {
 	turns()->rounds = 0;
@@ -492,8 +492,8 @@ static int idle_ms(int64_t left_ns)
 }
 
 /*
- * Every thread waits. With SAME_CLOCK the time of the first deadline has come, unless an event may
- * come from outside the run: then the real time has to pass, too.
+ * Every thread waits. With SAME_CLOCK the virtual time becomes that of the first deadline. If an
+ * event may come from outside the run, the same real time must pass first.
  */
 static void idle(struct thread *t)
 {
@@ -523,8 +523,8 @@ static void idle(struct thread *t)
 }
 
 /*
- * The thread waits, until `until` at most. Returns when it has the turn again, to check. `again`:
- * it has checked, and waits for the same.
+ * The thread waits, until `until` at most. Returns when it has the turn, to check for the event.
+ * `again`: it has checked, and continues to wait.
  */
 void turn_wait(struct thread *t, enum turn_state how, int64_t until, bool again)
 {

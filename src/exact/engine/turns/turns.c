@@ -2,7 +2,7 @@
 /*
  * With SAME_TURNS one thread of the run executes at a time (turn_order.c). A thread that waits for
  * another one in a busy loop would never pass its turn on, so each thread passes it on after TURN
- * backward or indirect branches. Every loop has one, except a loop whose only branches are `ret`.
+ * backward or indirect branches. Every loop has one, except a loop with no branch but `ret`.
  * Their number depends only on the instructions that the thread executed. A block that ends with
  * such a branch begins with
  *
