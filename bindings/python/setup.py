@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Regions cost less with the extension; without a C compiler or Python's headers the module does without.
+# The extension makes regions faster. Without a C compiler or Python's headers, the module works without it.
 import setuptools
 
 setuptools.setup(ext_modules=[setuptools.Extension("tare._region", ["tare/_region.c"], optional=True)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where tare works by itself, and what it says where it does not: the table of docs/recipes/permissions.md, which must have the same rows.
+"""In which environments tare works, and its message where it does not: the table of docs/recipes/permissions.md, which must have the same rows.
 
 usage: places_test.py TARE FILTERED CC PERMISSIONS.md
 """
@@ -18,7 +18,7 @@ ROOT = os.getuid() == 0
 os.chmod(ROOM.name, 0o777)
 LOOP = ROOM.name + "/loop"
 NEW_ROOT = ROOM.name + "/root"
-# A mount namespace whose root is this one without what is mounted below it, but for the words that follow.
+# A mount namespace with a copy of this root, in which only /dev, /tmp and the mounts of mounts() are mounted.
 BELOW = f'mkdir -p {NEW_ROOT} && mount --bind / {NEW_ROOT} && mount --rbind /dev {NEW_ROOT}/dev && mount --rbind /tmp {NEW_ROOT}/tmp'
 ENTER = f'exec chroot {NEW_ROOT} "$@"'
 
@@ -32,7 +32,7 @@ def mounted(*names):
 
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-# How to get there, by the first cell of its row; needs root, or not.
+# First cell of the row: the command that enters the environment, and whether it needs root.
 PLACES = {
     "root": ([], True),
     "an ordinary user": (NOBODY if ROOT else [], False),
@@ -105,7 +105,7 @@ def place(name):
         if r.returncode:
             skip(f"cannot be made here: {r.stderr.strip()[:80]}")
         if "PMU" in sh(TARE, "doctor", status=None).stdout.splitlines()[0] and "no PMU" not in sh(TARE, "doctor", status=None).stdout:
-            skip("this machine has a PMU, the table is of one that has none")
+            skip("this machine has a PMU, the table is for machines without one")
         *cells, remedy = rows()[name]
         for column, cell, (works, text) in zip(COLUMNS, cells, tried(before)):
             equal("yes" if works else "no", cell, f"{column}: {text}")

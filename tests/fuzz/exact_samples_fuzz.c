@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any bytes in the rings and lists of samples, which the command can overwrite while tare reads
- * them: the reader refuses, or gives samples within the limits of exact.h. The first bytes select
+ * them: the reader refuses, or returns samples within the limits of exact.h. The first bytes select
  * the events.
  */
 #include "exact_state.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes in the exact engine's shared state, as tare reads it when the command has ended: each
- * reading refuses, or gives texts that end and numbers within their limits.
+ * Any bytes in the exact engine's shared state, which tare reads when the command has ended: each
+ * reading refuses, or returns terminated texts and numbers within their limits.
  */
 #include "exact_state.h"
 
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	x.shared = state;
 	x.shared_fd = state_fd;
 	state_write(bytes + 1, n - 1);
-	/* as if the supervisor had reported the same: the checks behind that one are reached */
+	/* as if the supervisor had reported the same, so that the next checks are reached */
 	if (bytes[0] & 1) {
 		state->not_past = ~state->n_past;
 		x.n_past = state->n_past;

@@ -65,7 +65,7 @@ const difference = (doc) => section(doc.title ?? "Flame graph of the difference"
   "The width is the count after the change, or before it, which shows frames that are gone. The colour shows the change. Click or Enter zooms, the arrow keys move.",
   flame(doc, makeTree(doc)), leftOut(doc));
 
-/** A flame graph, of which the reader chooses the roots; commands come first if there are several. */
+/** A flame graph with selectable roots. Commands or processes are the default if there are several. */
 function rootedFlame(doc, show, state = { way: null }) {
   const room = h("div"), draw = (d) => flame(d, makeTree(d), show), ways = [["all together", () => draw(doc)]];
   if (doc.by_thread) {
@@ -84,7 +84,7 @@ function rootedFlame(doc, show, state = { way: null }) {
     ways.map(([name], i) => h("option", { selected: i === (state.way ?? 0) }, name))))), room];
 }
 
-/** The functions of a document, and the callers and callees of the one that is chosen. */
+/** The functions of a document, and the callers and callees of the selected one. */
 function functions(doc, state) {
   const tree = makeTree(doc), around = h("div", { class: "around", "aria-live": "polite" }), { unit } = doc.columns[state.column];
   const all = tree.total[state.column][0], amount = (v) => h("span", { title: full(v, unit) }, plain(v, unit));
@@ -113,7 +113,7 @@ function functions(doc, state) {
   ], list, { caption: "Functions", search: "Filter functions", empty: "no samples are selected" }), around];
 }
 
-/** A recording of samples: they select what the flame graph and the functions show. */
+/** A recording of samples: the selected ones are shown by the flame graph and the functions. */
 function profiler(doc, all) {
   const s = makeSamples(doc), graph = h("div"), list = h("div"), note = h("p", { class: "about" });
   const roots = { way: null }, state = { column: 0, key: null };
@@ -127,7 +127,7 @@ function profiler(doc, all) {
     return now.selected;
   });
   return [
-    section("Timeline", "Samples over time. Drag over a lane to select a range; a click on a thread's name selects the thread. The graph and the functions below are of the selection.", lanes, note),
+    section("Timeline", "Samples over time. Drag over a lane to select a range; a click on a thread's name selects the thread. The graph and the functions below show the selection.", lanes, note),
     section(doc.title ?? "Flame graph", [doc.about ?? "The width is the count.", "Click or Enter zooms, the arrow keys move."].join(" "), doc.broke_off && h("p", { class: "remark" }, brokeOff), graph, leftOut(doc)),
     section("Functions", "of the selection; a click on a name shows its callers and callees", list),
   ];

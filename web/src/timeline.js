@@ -15,8 +15,8 @@ export function makeSamples(doc) {
 }
 
 /**
- * The document of the selected samples, whose amounts are the sums of theirs; `choice` is { from, to, thread, process, module }, null for any. Without
- * a choice the document itself, whose amounts may be exact counts.
+ * The document of the selected samples: its amounts are the sums of their amounts. `choice` is { from, to, thread, process, module }, null for any. Without a
+ * choice the amounts stay those of the document, which may be exact counts.
  */
 export function chosen(doc, s, choice) {
   const { from, to, thread, process, module } = choice;
@@ -46,7 +46,7 @@ export function chosen(doc, s, choice) {
   return { ...doc, nodes: whole ? doc.nodes : { ...doc.nodes, self }, by_thread: parts, selected: whole ? null : n };
 }
 
-/** The labels of the parts by thread: the command, its process if there are several, its thread if it has several. */
+/** The labels of each thread: the command (with its pid if there are several processes), and with `each` "thread" the thread. */
 export function rootsOf(threads, each) {
   const pids = new Map();
   for (const t of threads) pids.set(t.pid, (pids.get(t.pid) ?? 0) + 1);

@@ -32,8 +32,8 @@ export function makeTree(doc) {
 }
 
 /**
- * The same stacks, as a separate document, under the names of labels[i], outermost first, where i is that of a part: `parts` has the node, the
- * label and, by column, the amount of each.
+ * A document of the same stacks with new roots. Part i of `parts` has a node, an index `label` and, by column, an amount; it is put under the names
+ * labels[label], outermost first.
  */
 export function under(doc, parts, labels) {
   const names = [...doc.names], { name, module, file, line } = doc.frames;
@@ -65,7 +65,7 @@ export function under(doc, parts, labels) {
   return { ...doc, names, frames, nodes };
 }
 
-/** Under their commands, and with `each` under the processes of a command that has several. For one process, the document itself. */
+/** The stacks under their commands and, with `each`, under the processes of commands with several. For one process, the document itself. */
 export function rooted(doc, each) {
   if (!doc.processes) return doc;
   const { pid, command } = doc.processes, several = (p) => command.some((c, i) => c === command[p] && i !== p);
@@ -118,7 +118,7 @@ export function frames(doc, tree, column) {
   return [...rows.values()].filter((r) => r.total);
 }
 
-/** Who calls the frames of this key directly, and whom they call: [{ key, name, about, amount }]; recursion counts once. */
+/** The direct callers and callees of the frames of this key: [{ key, name, about, amount }]; recursion counts once. */
 export function relatives(tree, column, key) {
   const callers = new Map(), callees = new Map(), total = tree.total[column], open = new Map();
   const add = (to, i, amount) => {

@@ -8,9 +8,9 @@
     for r in group.read():
         print(r.name, r.value, r.quality)
 
-A group counts the thread that opened it. Where there is no PMU, `instructions:u` raises Error, with the reason and what helps; events of the
+A group counts the thread that opened it. Where there is no PMU, `instructions:u` raises Error, with the reason and a remedy; events of the
 kernel (task-clock, page-faults:u) always work. Under the exact engine (`tare stat --engine exact -- python3 ...`) exact_counts() returns
-the instructions of the thread so far. What the interpreter executes between two readings is in both.
+the instructions of the thread so far. The difference of two readings includes what the interpreter executes between them.
 """
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Group:
     never_share stay on the PMU, or raise Error: then count() is a pinned read
 
     Raises Error with errno EACCES or EPERM (not allowed), ENOENT (no PMU counts it), EINVAL (no such event; the group does not fit on the PMU),
-    and with the hint. `with` starts it and stops it; it counts on when it is started again. Close it, or drop it, when it is no longer needed.
+    and with the hint. `with` starts and stops it; a further start continues the counts. Close it, or delete it, when it is no longer needed.
     """
 
     def __init__(self, events: str, *, thread: int = 0, cpu: int | None = None, inherit: bool = False, never_share: bool = False) -> None:
@@ -113,7 +113,7 @@ class Group:
 
     @property
     def names(self) -> list[str]:
-        """The events, in the order of read(): an event that several PMUs count is there once for each."""
+        """The events, in the order of read(). An event that several PMUs count appears once per PMU."""
         return [name for name, _, _ in self._events]
 
     def _open(self) -> ctypes.c_void_p:
@@ -138,7 +138,7 @@ class Group:
         self._call(_lib.tare_group_stop)
 
     def read(self) -> list[Reading]:
-        """All events, at one instant. Of a group that never was on the PMU, all are "unavailable"."""
+        """All events, at one instant. If the group was never on the PMU, all are "unavailable"."""
         err = _Error()
         ret = _lib.tare_group_read(self._open(), self._room, ctypes.byref(err))
         if ret != -errno.ENODATA:
@@ -147,7 +147,7 @@ class Group:
                 for r, (name, unit, scale) in zip(self._room, self._events)]
 
     def count(self, at: int = 0) -> int:
-        """The count of one event; differences of two are exact counts. Raises Error (ENODATA) if the group was off the PMU at any time."""
+        """The count of one event; the difference of two is exact. Raises Error (ENODATA) if the group was off the PMU at any time."""
         if not 0 <= at < len(self._events):
             raise IndexError("no such event")
         count = ctypes.c_uint64()

@@ -15,7 +15,7 @@
 //! # }
 //! ```
 //!
-//! An event that cannot be counted is an [`Error`] with the reason and what helps, never a 0.
+//! An event that cannot be counted is an [`Error`] with the reason and a remedy, never a 0.
 use crate::{call, text, Error, RawError};
 use std::ffi::CStr;
 use std::fmt;
@@ -184,7 +184,7 @@ impl Group {
                 pointer(|err| unsafe { tare_group_open_cpu(found.0, cpu as c_int, flags, err) })?
             }
             Some(_) => {
-                let what = "a group of a CPU has no thread, and inherits nothing".into();
+                let what = "cpu excludes thread and inherit".into();
                 return Err(Error { code: 22, what, hint: String::new() });
             }
             None => {
@@ -202,7 +202,7 @@ impl Group {
         Ok(Group { raw, events, stays: PhantomData })
     }
 
-    /// The events, in the order of [`read`](Group::read): an event that several PMUs count is there once for each.
+    /// The events, in the order of [`read`](Group::read). An event that several PMUs count appears once per PMU.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.events.iter().map(|e| e.0.as_str())
     }
@@ -217,7 +217,7 @@ impl Group {
         call(|err| unsafe { tare_group_stop(self.raw, err) }).map(|_| ())
     }
 
-    /// All events, at one instant. Of a group that never was on the PMU, all are unavailable.
+    /// All events, at one instant. If the group was never on the PMU, all are unavailable.
     pub fn read(&mut self) -> Result<Vec<Reading>, Error> {
         const ENODATA: i32 = 61;
         let mut room = vec![RawReading::default(); self.events.len()];
@@ -243,7 +243,7 @@ impl Group {
             .collect())
     }
 
-    /// The count of event `i`; differences of two are exact counts. An error (ENODATA) if the group was off the PMU at any time.
+    /// The count of event `i`; the difference of two is exact. An error (ENODATA) if the group was off the PMU at any time.
     #[inline]
     pub fn count(&mut self, i: usize) -> Result<u64, Error> {
         let mut count = 0;
@@ -295,7 +295,7 @@ mod cpu {
     }
 
     /// # Safety
-    /// The counter is one that the kernel lets this thread read: otherwise SIGSEGV.
+    /// The kernel must allow this thread to read the counter; otherwise SIGSEGV.
     #[inline(always)]
     pub unsafe fn read(counter: u32) -> u64 {
         let (low, high): (u64, u64);

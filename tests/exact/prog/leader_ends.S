@@ -1,4 +1,4 @@
-/* The first thread ends, and another one continues: for longer than the supervisor takes to look for
+/* The first thread ends, and another one continues, for longer than the interval at which the supervisor looks for
  * killed processes. /proc shows the state Z for such a process, but it runs. */
 #include "run.inc"
 	begin
