@@ -7,11 +7,11 @@ exact: a program with itself, exact counts only. An alarm is any verdict but "sa
 planted: a loop of N steps with one of N + N / 10000 (0.01 % of its instructions), N different each time. A miss is any verdict but "slower",
 or another function than that of the loop.
 times: a program with itself, up to RUNS runs of each side (default 16), while four other processes are busy. An alarm is a verdict "more" or "less" of
-a time. How many times were compared with which verdict is shown, too, because a test that never decides has no false alarms.
-slower: a loop of 20 M steps with one of 3 % more, up to RUNS runs of each side (default 1000). A miss is one without the verdict "more"
-for CPU time or wall time: a set ends as soon as one of them has it.
+a time. The number of each verdict is shown, too, because a test that never decides has no false alarms.
+slower: a loop of 20 M steps with one of 3 % more, up to RUNS runs of each side (default 1000). In a miss, neither
+CPU time nor wall time has the verdict "more": a set ends as soon as one of them has it.
 slower-busy: the same while four other processes are busy.
-Also shown: the pairs of runs, on average, and of the first sets, how many showed a change that the second set did not.
+Also shown: the mean number of pairs, and the number of first sets with a change that the second set did not confirm.
 The last line has the rate with its 95 % interval (Wilson). Ctrl-C ends it early, with the comparisons so far.
 """
 import collections

@@ -39,8 +39,8 @@ static inline bool array_reserve_zeroed(void *array, size_t *room, size_t need, 
 bool array_one_more(void *array, size_t n, size_t each);
 
 /*
- * The number of members whose key is at most `key`. A member begins with its key, a uint64_t; they
- * are in ascending order.
+ * The number of members with a key of at most `key`. A member begins with its key, a uint64_t; the
+ * keys are in ascending order.
  */
 static inline size_t array_upto(const void *array, size_t n, size_t each, uint64_t key)
 {

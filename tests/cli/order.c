@@ -57,7 +57,7 @@ static void threads(void)
 		pthread_join(t[i], NULL);
 }
 
-/* Children that end in an order of their own. */
+/* Children that end in an order that depends on the scheduler. */
 static void children(void)
 {
 	pid_t first = 0, pid;
@@ -74,7 +74,7 @@ static void children(void)
 		append((char)('a' + pid - first));
 }
 
-/* Children that write to one pipe, more than it takes. */
+/* Children that write more to one pipe than it can hold. */
 static void pipeline(void)
 {
 	static char much[100000];
