@@ -37,6 +37,8 @@ void gate_config_free(struct gate_config *c)
 
 int gate_records_add(struct gate_records *to, const struct gate_record *r, struct tare_error *err)
 {
+	if (to->n == GATE_RECORDS_MAX)
+		return tare_fail(err, E2BIG, "there are more than %d results", GATE_RECORDS_MAX);
 	if (!array_reserve(&to->record, &to->room, to->n + 1, sizeof(*to->record)))
 		return tare_fail_nomem(err);
 	to->record[to->n++] = *r;

@@ -13,8 +13,9 @@
 
 enum {
 	GATE_BENCHMARKS_MAX = 1000,
-	GATE_EVENTS_MAX = 128, /* of a benchmark, including those of its regions or tests */
-	GATE_LIMITS_MAX = 64,  /* a benchmark's own, and those of the whole file */
+	GATE_RECORDS_MAX = 8192, /* of a baseline: 140 MB */
+	GATE_EVENTS_MAX = 128,   /* of a benchmark, including those of its regions or tests */
+	GATE_LIMITS_MAX = 64,    /* a benchmark's own, and those of the whole file */
 	GATE_NAME_BYTES = 128,
 	GATE_EVENT_BYTES = 104,
 	GATE_TEXT_BYTES = 512,

@@ -50,6 +50,7 @@ static int take_record(struct gate_records *out, const struct json_t *object, co
 {
 	struct gate_record r = { 0 };
 	const char *key = NULL;
+	int ret;
 
 	if (!copy(r.benchmark, sizeof(r.benchmark), object, "benchmark") || !r.benchmark[0])
 		key = "benchmark";
@@ -64,7 +65,10 @@ static int take_record(struct gate_records *out, const struct json_t *object, co
 		return -EINVAL;
 	}
 	/* a document also has benchmarks that could not be measured */
-	return r.n ? gate_records_add(out, &r, err) : 0;
+	ret = r.n ? gate_records_add(out, &r, err) : 0;
+	if (ret < 0)
+		tare_prefix(err, "%.200s: ", name);
+	return ret;
 }
 
 /* git's merge strategies for notes leave whole lines, and may add empty ones. */

@@ -10,24 +10,27 @@
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/library.h"
+#include "base/words.h"
 #include "history/history_document.h"
+#include "history/history_effort.h"
 #include "history/history_import.h"
 #include "history/history_place.h"
 
 /* clang-format off */
 #define FUNCTIONS(F) \
 	F(sqlite3_close) F(sqlite3_column_double) F(sqlite3_column_int64) \
-	F(sqlite3_column_text) F(sqlite3_column_type) F(sqlite3_db_config) F(sqlite3_errmsg) \
+	F(sqlite3_column_text) F(sqlite3_column_type) F(sqlite3_db_config) F(sqlite3_errcode) F(sqlite3_errmsg) \
 	F(sqlite3_exec) F(sqlite3_finalize) F(sqlite3_limit) F(sqlite3_open_v2) \
-	F(sqlite3_prepare_v2) F(sqlite3_step)
+	F(sqlite3_prepare_v2) F(sqlite3_progress_handler) F(sqlite3_step)
 /* clang-format on */
 LIBRARY(sqlite, "libsqlite3.so.0", FUNCTIONS)
 
-enum { VALUES_MAX = 4000000, TEXT_MAX = 1 << 16 };
+enum { VALUES_MAX = 4000000, TEXT_MAX = 8192 };
 
 #define TABLES                                                                                     \
 	"SELECT count(*) FROM sqlite_master m WHERE type = 'table' AND name IN"                    \
@@ -56,6 +59,10 @@ struct reader {
 	const char *path;
 	const struct history_import *how;
 	struct history_batch *to;
+	struct history_effort effort;
+	struct words words; /* the names, and the batch's copy of each by number */
+	const char **kept;
+	size_t room;
 	int64_t aid, cid;
 	size_t values;
 	struct tare_error *err;
@@ -63,6 +70,10 @@ struct reader {
 
 static int fail(struct reader *r)
 {
+	if (sqlite.sqlite3_errcode(r->db) == SQLITE_INTERRUPT)
+		return tare_fail(r->err, EINVAL,
+				 "%.200s: its tables have more values than fit into its size",
+				 r->path);
 	return tare_fail(r->err, EINVAL, "cannot read %.200s: %.150s", r->path,
 			 sqlite.sqlite3_errmsg(r->db));
 }
@@ -82,6 +93,8 @@ static int open_file(struct reader *r)
 		return r->db ? fail(r) : tare_fail_nomem(r->err);
 	sqlite.sqlite3_db_config(r->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite.sqlite3_limit(r->db, SQLITE_LIMIT_LENGTH, TEXT_MAX);
+	sqlite.sqlite3_progress_handler(r->db, HISTORY_EFFORT_EACH, history_effort_step,
+					&r->effort);
 	if (sqlite.sqlite3_exec(r->db, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON",
 				NULL, NULL, NULL) != SQLITE_OK ||
 	    sqlite.sqlite3_prepare_v2(r->db, TABLES, -1, &r->st, NULL) != SQLITE_OK)
@@ -99,11 +112,20 @@ static int open_file(struct reader *r)
 	return -EINVAL;
 }
 
+/* Each name once: a hostile file has few, and very many rows with them. */
 static const char *keep(struct reader *r, int column, size_t most)
 {
 	const char *s = (const char *)sqlite.sqlite3_column_text(r->st, column);
+	size_t known = r->words.n;
+	uint32_t number = s && *s && strlen(s) <= most ? words_add(&r->words, s, strlen(s))
+						       : WORDS_NONE;
 
-	return s && *s && strlen(s) <= most ? arena_string(&r->to->strings, s, strlen(s)) : NULL;
+	if (number == WORDS_NONE ||
+	    !array_reserve(&r->kept, &r->room, r->words.n, sizeof(*r->kept)))
+		return NULL;
+	if (r->words.n > known)
+		r->kept[number] = arena_string(&r->to->strings, s, strlen(s));
+	return r->kept[number];
 }
 
 /* The measurement of a row: the previous row's, or a new one. */
@@ -163,7 +185,7 @@ static int take_row(struct reader *r)
 int history_import_rustc(struct history_batch *to, const char *path,
 			 const struct history_import *how, size_t *undated, struct tare_error *err)
 {
-	struct reader r = { .path = path, .how = how, .to = to, .err = err };
+	struct reader r = { .path = path, .how = how, .to = to, .err = err, .effort.path = path };
 	size_t before = to->n;
 	int ret, step = SQLITE_DONE;
 
@@ -184,5 +206,7 @@ int history_import_rustc(struct history_batch *to, const char *path,
 		history_seal(&to->run[i]);
 	sqlite.sqlite3_finalize(r.st);
 	sqlite.sqlite3_close(r.db);
+	words_free(&r.words);
+	free(r.kept);
 	return ret;
 }

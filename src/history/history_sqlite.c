@@ -22,6 +22,7 @@
 #include "base/file.h"
 #include "base/library.h"
 #include "base/num.h"
+#include "history/history_effort.h"
 #include "history/history_place.h"
 #include "history/history_store.h"
 
@@ -31,7 +32,7 @@
 	F(sqlite3_busy_timeout) F(sqlite3_changes) F(sqlite3_close) F(sqlite3_column_blob) F(sqlite3_column_bytes) \
 	F(sqlite3_column_double) F(sqlite3_column_int64) F(sqlite3_column_text) \
 	F(sqlite3_column_type) F(sqlite3_db_config) F(sqlite3_errmsg) F(sqlite3_exec) F(sqlite3_extended_errcode) \
-	F(sqlite3_finalize) F(sqlite3_last_insert_rowid) F(sqlite3_limit) F(sqlite3_open_v2) F(sqlite3_prepare_v2) \
+	F(sqlite3_finalize) F(sqlite3_last_insert_rowid) F(sqlite3_limit) F(sqlite3_open_v2) F(sqlite3_prepare_v2) F(sqlite3_progress_handler) \
 	F(sqlite3_reset) F(sqlite3_step) F(sqlite3_system_errno)
 /* clang-format on */
 LIBRARY(sqlite, "libsqlite3.so.0", FUNCTIONS)
@@ -126,6 +127,7 @@ struct history_store {
 	sqlite3 *db;
 	sqlite3_stmt *statement[STATEMENTS];
 	const char *name;
+	struct history_effort effort;
 	uint64_t wait_ns;
 };
 
@@ -153,6 +155,10 @@ static int fail(struct history_store *s, struct tare_error *err)
 			  sqlite.sqlite3_errmsg(s->db));
 		tare_hint(err, "sqlite3 FILE .recover saves what can be read");
 		return -EINVAL;
+	case SQLITE_INTERRUPT:
+		return tare_fail(err, EINVAL,
+				 "%.200s is damaged: it has more rows than fit into its size",
+				 s->name);
 	case SQLITE_READONLY:
 		return tare_fail(err, EACCES, "cannot write %.200s: it is read-only", s->name);
 	}
@@ -184,6 +190,7 @@ static sqlite3_stmt *prepare(struct history_store *s, enum statement which, stru
 		return NULL;
 	}
 	sqlite.sqlite3_reset(*st);
+	s->effort.steps = 0;
 	return *st;
 }
 
@@ -393,7 +400,8 @@ static int check_database(struct history_store *s, int64_t *version, struct tare
 	if (ret == 0)
 		ret = ask_number(s, "PRAGMA user_version", version, err);
 	if (ret == 0)
-		ret = ask_number(s, "SELECT count(*) FROM sqlite_master", &tables, err);
+		ret = ask_number(s, "SELECT count(*) FROM (SELECT 1 FROM sqlite_master LIMIT 1)",
+				 &tables, err);
 	if (ret < 0)
 		return ret;
 	if (!tables && !id)
@@ -485,6 +493,7 @@ static int open_store(struct history_store **out, const char *where, enum histor
 	if (!s)
 		return ret < 0 ? ret : tare_fail_nomem(err);
 	s->name = where;
+	s->effort.path = where;
 	s->wait_ns = wait_ns;
 	if (sqlite.sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK)
 		ret = s->db ? fail(s, err) : tare_fail_nomem(err);
@@ -494,6 +503,8 @@ static int open_store(struct history_store **out, const char *where, enum histor
 		/* views and triggers of an untrusted file: no functions with side effects */
 		sqlite.sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 		sqlite.sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, TEXT_MAX);
+		sqlite.sqlite3_progress_handler(s->db, HISTORY_EFFORT_EACH, history_effort_step,
+						&s->effort);
 		ret = exec(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", err);
 	}
 	if (ret == 0)

@@ -183,6 +183,9 @@ def a_result_in_a_file():
     (r.path / "wrong.json").write_text('{"schema": "tare/gate/1", "benchmarks": [{"benchmark": "loop"}]}')
     one_error(r.gate("run", "--baseline", "wrong.json", status=125), 'wrong.json: record 1: the key "command"')
     one_error(r.gate("run", "--baseline", "none.json", status=125), "none.json")
+    line = '{"benchmark":"a%d","command":"","tare":"","fixed":"","isa":"","events":{"i":1}}\n'
+    (r.path / "many").write_text("".join(line % i for i in range(9000)))
+    one_error(r.gate("run", "--baseline", "many", status=125), "many: there are more than 8192 results")
 
 
 @test

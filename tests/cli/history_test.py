@@ -631,6 +631,46 @@ def foreign_tables_are_refused():
 
 
 @test
+def a_small_file_takes_little():
+    """The pages of a b-tree that several parents share hold any number of rows, and so does a join of equal keys. Source: sqlite.org, fileformat2.html, "B-tree Pages"."""
+    p = Place()
+    p.add(stat(event(5)), "--commit", "a")
+    db = sqlite3.connect(p.path / "h.db", isolation_level=None)
+    db.execute("PRAGMA journal_mode = DELETE")
+    size, root = db.execute("PRAGMA page_size").fetchone()[0], db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'value'").fetchone()[0]
+    db.close()
+    store = bytearray((p.path / "h.db").read_bytes())
+    leaf = bytes(store[(root - 1) * size:root * size])
+    first = struct.unpack(">H", leaf[8:10])[0]
+    row = leaf[first:first + 1 + leaf[first]]
+    n = len(store) // size + 1
+    store += leaf  # page n: the only leaf, below twelve interior pages
+    for level in range(12):
+        cell, k = struct.pack(">I", n) + row, (size - 12) // (6 + len(row))
+        page = struct.pack(">BHHHBI", 2, 0, k, size - k * len(cell), 0, n) + struct.pack(f">{k}H", *(size - (i + 1) * len(cell) for i in range(k)))
+        page = page.ljust(size - k * len(cell), b"\0") + k * cell
+        if level == 11:
+            store[(root - 1) * size:root * size] = page
+        else:
+            store += page
+            n += 1
+    store[28:32] = struct.pack(">I", n)
+    (p.path / "h.db").write_bytes(store)
+    for command in (("list",), ("show", "*"), ("export", "--json"), ("prune", "--keep", "1")):
+        one_error(p.run(*command, status=125, timeout=100), "h.db is damaged: it has more rows than fit into its size")
+    p = Place()
+    db = sqlite3.connect(p.path / "r.db")
+    db.executescript("CREATE TABLE artifact (id, name, date, type); CREATE TABLE pstat (series, aid, cid, value); CREATE TABLE pstat_series (id, crate, profile, cache, statistic)")
+    for i in range(1000):
+        db.execute("INSERT INTO artifact VALUES (1, 'n', ?, 'x')", (i % 2 or None,))
+        db.execute("INSERT INTO pstat VALUES (1, 1, ?, 1)", (i,))
+        db.execute("INSERT INTO pstat_series VALUES (1, 'c', 'p', ?, ?)", (f"{i}" + "s" * 200, f"{i}" + "m" * 200))
+    db.commit()
+    db.close()
+    one_error(p.run("import", "r.db", status=125, timeout=100), "r.db: its tables have more values than fit into its size")
+
+
+@test
 def hostile_documents():
     p = Place()
     good = event(5)
