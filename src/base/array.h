@@ -39,24 +39,31 @@ static inline bool array_reserve_zeroed(void *array, size_t *room, size_t need, 
 bool array_one_more(void *array, size_t n, size_t each);
 
 /*
- * The number of members with a key of at most `key`. A member begins with its key, a uint64_t; the
- * keys are in ascending order.
+ * The number of members whose key is at most `value`. The key is a uint64_t, `at` bytes from the
+ * member's begin; the members are in ascending order of it.
  */
-static inline size_t array_upto(const void *array, size_t n, size_t each, uint64_t key)
+static inline size_t array_upto(const void *array, size_t n, size_t each, size_t at, uint64_t value)
 {
 	size_t low = 0, high = n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		uint64_t at;
+		uint64_t key;
 
-		memcpy(&at, (const char *)array + mid * each, sizeof(at));
-		if (at <= key)
+		memcpy(&key, (const char *)array + mid * each + at, sizeof(key));
+		if (key <= value)
 			low = mid + 1;
 		else
 			high = mid;
 	}
 	return low;
 }
+
+/* The same, for an array of structs. */
+#define ARRAY_UPTO(array, n, key, value)                                                           \
+	({                                                                                         \
+		_Static_assert(sizeof((array)->key) == sizeof(uint64_t), "a uint64_t");            \
+		array_upto(array, n, sizeof(*(array)), offsetof(typeof(*(array)), key), value);    \
+	})
 
 #endif

@@ -115,4 +115,21 @@ TEST(an_array_without_a_room_has_it_by_its_number_of_members)
 	free(p);
 }
 
+TEST(the_members_up_to_a_value_by_any_of_their_keys)
+{
+	const struct {
+		const char *name;
+		uint64_t start, end;
+	} a[] = { { "x", 10, 19 }, { "y", 20, 29 }, { "z", 20, 30 }, { "w", UINT64_MAX, 0 } };
+	const uint64_t plain[] = { 1, 5, 5, 9 };
+
+	CHECK_EQ(ARRAY_UPTO(a, 4, start, 9), 0u, "below all");
+	CHECK_EQ(ARRAY_UPTO(a, 4, start, 10), 1u, "equal");
+	CHECK_EQ(ARRAY_UPTO(a, 4, start, 20), 3u, "the last of two that are equal");
+	CHECK_EQ(ARRAY_UPTO(a, 4, start, UINT64_MAX), 4u, "all");
+	CHECK_EQ(ARRAY_UPTO(a, 3, end, 29), 2u, "by another key");
+	CHECK_EQ(ARRAY_UPTO(a, 0, start, 20), 0u, "none");
+	CHECK_EQ(array_upto(plain, 4, sizeof(*plain), 0, 5), 3u, "of plain numbers");
+}
+
 TEST_MAIN()

@@ -105,7 +105,7 @@ static void find_in_image(struct memory_samples *c, const struct map *m, uint64_
 
 	if (!in->data_read)
 		read_data(c, m->module, in);
-	k = array_upto(in->data, in->n, sizeof(*in->data), at);
+	k = ARRAY_UPTO(in->data, in->n, start, at);
 	f->object = (struct object){ .kind = OBJECT_FILE, .module = m->module };
 	f->base = m->start;
 	if (k < in->n)

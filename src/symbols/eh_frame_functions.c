@@ -189,7 +189,7 @@ bool eh_frame_find(struct symbols *s, uint64_t offset, struct symbol *out)
 
 	if (!s->nameless_read)
 		read_all(s);
-	low = array_upto(s->nameless, s->n_nameless, sizeof(*s->nameless), offset);
+	low = ARRAY_UPTO(s->nameless, s->n_nameless, start, offset);
 	if (!low || offset >= s->nameless[low - 1].end)
 		return false;
 	e = &s->nameless[low - 1];

@@ -188,7 +188,7 @@ unsigned symbols_inlined(struct symbols *s, uint64_t offset,
 	if (!u)
 		return 0;
 	address -= in->bias;
-	low = array_upto(u->range, u->ranges, sizeof(*u->range), address);
+	low = ARRAY_UPTO(u->range, u->ranges, low, address);
 	for (int32_t i = (int32_t)low - 1; i != NONE && n < SYMBOL_INLINED_MAX;
 	     i = u->range[i].around) {
 		Dwarf_Die *die = &u->die[u->range[i].die];

@@ -135,7 +135,7 @@ static int by_value(const void *pa, const void *pb)
 /* The last edge at or before the address; -1: all are above it. */
 static ptrdiff_t edge_before(const struct tree *t, uint64_t address)
 {
-	return (ptrdiff_t)array_upto(t->edge, t->edges, sizeof(*t->edge), address) - 1;
+	return (ptrdiff_t)array_upto(t->edge, t->edges, sizeof(*t->edge), 0, address) - 1;
 }
 
 /* The nodes that together cover a mapping: counts them, or adds the mapping to them. */

@@ -368,7 +368,7 @@ static const struct entry *section_at(const struct symbols *s, uint64_t offset)
 
 bool symbols_find(struct symbols *s, uint64_t offset, struct symbol *out)
 {
-	size_t at = array_upto(s->entry, s->n, sizeof(*s->entry), offset);
+	size_t at = ARRAY_UPTO(s->entry, s->n, start, offset);
 	uint64_t next = at < s->n ? s->entry[at].start : UINT64_MAX;
 	const struct entry *in = section_at(s, offset);
 
@@ -440,7 +440,7 @@ struct unit *symbols_unit(struct symbols *s, uint64_t address)
 
 	if (!s->units_read)
 		read_units(s);
-	low = array_upto(s->unit, s->units, sizeof(*s->unit), address);
+	low = ARRAY_UPTO(s->unit, s->units, low, address);
 	for (size_t i = low; i > 0 && i + LOOK_BACK > low; i--)
 		if (address < s->unit[i - 1].high)
 			return &s->unit[i - 1];

@@ -173,7 +173,7 @@ int text_symbols_kallsyms(struct text_symbols *out, char *text, struct tare_erro
 const struct text_symbol *text_symbols_find(const struct text_symbols *l, uint64_t address)
 {
 	const struct text_symbol *best = NULL;
-	size_t low = array_upto(l->entry, l->n, sizeof(*l->entry), address);
+	size_t low = ARRAY_UPTO(l->entry, l->n, start, address);
 
 	/* Entries of a JIT's map may overlap; `longest` limits the search. */
 	for (size_t i = low;

@@ -13,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 from commands import ROOM, sh  # noqa: E402
 
-TARE, FILTERED, CC, PAGE = sys.argv[1:5]
+TARE, FILTERED, PAGE = (os.path.abspath(p) for p in (*sys.argv[1:3], sys.argv[4]))
+CC = sys.argv[3]
 ROOT = os.getuid() == 0
 os.chmod(ROOM.name, 0o777)
 LOOP = ROOM.name + "/loop"

@@ -60,7 +60,7 @@ uint32_t running_at(const struct running *r, uint32_t cpu, uint64_t time_ns)
 	if (i == SET_NONE)
 		return NOBODY;
 	c = &((const struct on_cpu *)r->cpus.item)[i];
-	before = array_upto(c->stint, c->n, sizeof(*c->stint), time_ns);
+	before = ARRAY_UPTO(c->stint, c->n, from_ns, time_ns);
 	return before ? c->stint[before - 1].tid : NOBODY;
 }
 

@@ -249,7 +249,7 @@ static int by_place(const void *a, const void *b)
 /* The line of the byte at `address`; each line extends to the next one. */
 static size_t line_at(const struct annotation *a, uint64_t address)
 {
-	return array_upto(a->line, a->lines, sizeof(*a->line), address);
+	return ARRAY_UPTO(a->line, a->lines, address, address);
 }
 
 static void count_places(struct making *m, const struct candidate *c)
