@@ -80,13 +80,20 @@ static void take_back(struct lent *l, const struct bench_child *c)
 		sched_setaffinity(0, sizeof(l->cpus), &l->cpus);
 }
 
-static void end_it(const struct bench_child *c, pid_t pid)
+static void end_it(const struct bench_child *c, const struct launcher *by, const struct launched *l)
 {
-	if (pid <= 0)
+	if (l->pid <= 0)
 		return;
 	if (c->own_group)
-		kill(-pid, SIGKILL);
-	kill(pid, SIGKILL);
+		kill(-l->pid, SIGKILL);
+	launch_signal(by, l, SIGKILL);
+}
+
+/* A stopped process gets SIGTERM only after it is continued. */
+static void ask_to_end(const struct launched *l)
+{
+	kill(-l->pid, SIGTERM);
+	kill(-l->pid, SIGCONT);
 }
 
 static void watch(const struct bench_child *c, const struct launcher *by, struct launched *l,
@@ -105,13 +112,16 @@ static void watch(const struct bench_child *c, const struct launcher *by, struct
 		orphans_reap(o, l->pid);
 		if (c->look)
 			c->look(c->with);
+		/* a process outside its group may have stopped the engine's supervisor since */
+		if ((end->by_signal || end->timed_out) && !c->tidies && by->signalled)
+			by->signalled(l, SIGKILL);
 		while (signals_next(s, &signal)) {
 			if (signal.number == SIGCHLD)
 				continue;
 			if (c->tidies && ++asked_to_stop < SIGNALS_MEANT && l->pid > 0)
-				kill(-l->pid, SIGTERM);
+				ask_to_end(l);
 			else
-				end_it(c, l->pid);
+				end_it(c, by, l);
 			if (!end->by_signal)
 				end->by_signal = signal.number;
 		}
@@ -121,7 +131,7 @@ static void watch(const struct bench_child *c, const struct launcher *by, struct
 		}
 		if (c->timeout_ns && !end->timed_out && clock_now_ns() - since >= c->timeout_ns) {
 			end->timed_out = true;
-			end_it(c, l->pid);
+			end_it(c, by, l);
 		}
 	}
 }

@@ -261,6 +261,32 @@ def a_stopped_supervisor_is_continued():
                 p.wait()
 
 
+@test
+def a_test_stops_its_parent():
+    """tare bench ends with a stopped supervisor, and leaves no process."""
+    if not EXACT:
+        skip("the exact engine is of x86-64")
+    compiler = shutil.which("cc") or skip("no compiler")
+    library = Path(ROOM.name, "stops.so")
+    code = "#include <signal.h>\n#include <unistd.h>\n__attribute__((constructor)) static void stop(void) { kill(getppid(), SIGSTOP); }\nvolatile int x; void execute_test(void) { x++; }\n"
+    subprocess.run([compiler, "-shared", "-fPIC", "-xc", "-o", library, "-"], input=code.encode(), check=True)
+    p = subprocess.Popen([TARE, "bench", "--engine", "exact", library], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=ROOM.name, start_new_session=True)
+    try:
+        while not (supervisor_of(p.pid) and is_stopped(supervisor_of(p.pid))):
+            true(p.poll() is None, f"it ended early: {p.returncode}")
+            time.sleep(0.001)
+        all_of_it = [supervisor_of(p.pid), *children(supervisor_of(p.pid))]
+        p.terminate()
+        equal(p.wait(60), 128 + 15, "its status")
+        equal([q for q in all_of_it if Path(f"/proc/{q}").exists()], [], "left")
+    finally:
+        if p.poll() is None:
+            for q in [supervisor_of(p.pid), p.pid]:
+                if q:
+                    os.kill(q, signal.SIGKILL)
+            p.wait()
+
+
 # Has the FIFO of its first word open, and works until the second is there.
 ENDS = "exec 3>$0; while [ ! -e $1 ]; do :; done"
 
