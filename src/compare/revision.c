@@ -134,33 +134,44 @@ static int interrupted(const struct revision_signals *s, struct tare_error *err)
 	return tare_fail(err, EINTR, "stopped by %s", signal_name(s->got, by));
 }
 
+/* Without the last newlines. */
+static void read_answer(int fd, char answer[ANSWER_BYTES])
+{
+	ssize_t len = pread(fd, answer, ANSWER_BYTES - 1, 0);
+
+	while (len > 0 && answer[len - 1] == '\n')
+		len--;
+	answer[len > 0 ? len : 0] = '\0';
+}
+
 /*
- * git's exit status, and the first ANSWER_BYTES of its output without the last newline (answer
- * NULL: not read). Hooks of the repository do not run.
+ * git's exit status, and the first ANSWER_BYTES of its output, or, if it fails, of its messages
+ * (answer NULL: not read). Hooks of the repository do not run.
  */
 static int git(struct revision_signals *s, char *answer, struct tare_error *err, ...)
 {
 	char hooks[] = "core.hooksPath=/dev/null", *argv[16] = { "git", "-c", hooks };
-	int fd = answer ? memfd_create("tare", MFD_CLOEXEC) : -1, pid, status;
+	int fd[2] = { -1, -1 }, pid = 0, status; /* its output, its messages */
 	size_t words = 3;
 	va_list more;
-	ssize_t len;
 
 	va_start(more, err);
 	while (words + 1 < ARRAY_SIZE(argv) && (argv[words] = va_arg(more, char *)))
 		words++;
 	va_end(more);
-	pid = answer && fd < 0 ? tare_fail(err, errno, "no memory file: %s", strerror(errno))
-			       : start(argv, NULL, fd, -1, s, err);
-	status = pid > 0 ? revision_wait(s, pid, true) : 0;
-	if (answer) {
-		len = fd < 0 ? 0 : pread(fd, answer, ANSWER_BYTES - 1, 0);
-		while (len > 0 && answer[len - 1] == '\n')
-			len--;
-		answer[len > 0 ? len : 0] = '\0';
+	for (int i = 0; answer && i < 2; i++) {
+		fd[i] = memfd_create("tare", MFD_CLOEXEC);
+		if (fd[i] < 0)
+			pid = tare_fail(err, errno, "no memory file: %s", strerror(errno));
 	}
-	if (fd >= 0)
-		close(fd);
+	if (pid == 0)
+		pid = start(argv, NULL, fd[0], fd[1], s, err);
+	status = pid > 0 ? revision_wait(s, pid, true) : 0;
+	if (answer)
+		read_answer(fd[status != 0], answer);
+	for (int i = 0; i < 2; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
 	if (pid < 0)
 		return pid;
 	if (s->got)
@@ -234,10 +245,14 @@ int revision_range(struct revision out[2], const char *range, struct revision_si
 	bool three = dots && dots[2] == '.';
 	char answer[ANSWER_BYTES];
 	int ret = git(s, answer, err, "rev-parse", "--show-toplevel", NULL);
+	const char *reason;
 
 	memset(out, 0, 2 * sizeof(*out));
 	if (ret > 0) {
-		tare_fail(err, ENOENT, "this folder is not in the work tree of a git repository");
+		reason = strstr(answer, "fatal: ");
+		reason = reason ? reason : answer;
+		tare_fail(err, ENOENT, "there is no work tree of a git repository here: git: %.*s",
+			  (int)strcspn(reason, "\n"), reason);
 		tare_hint(err, "change to one; without git: tare compare -- ./before ::: ./after");
 		return -ENOENT;
 	}
@@ -256,7 +271,8 @@ int revision_dirty(char head[REVISION_COMMIT_BYTES], struct revision_signals *s,
 
 	if (ret < 0)
 		return ret;
-	snprintf(head, REVISION_COMMIT_BYTES, "%.*s", REVISION_COMMIT_BYTES - 1, answer);
+	snprintf(head, REVISION_COMMIT_BYTES, "%.*s", REVISION_COMMIT_BYTES - 1,
+		 ret == 0 ? answer : "");
 	ret = git(s, answer, err, "status", "--porcelain", "--untracked-files=no", NULL);
 	return ret < 0 ? ret : ret == 0 && answer[0];
 }
@@ -272,7 +288,7 @@ int revision_check_out(struct revision *r, const char *tree, struct revision_sig
 	if (ret < 0)
 		return ret;
 	snprintf(name, sizeof(name), "%s", tree);
-	n = snprintf(r->dir, sizeof(r->dir), "%s/%s", tree, prefix);
+	n = snprintf(r->dir, sizeof(r->dir), "%s/%s", tree, ret == 0 ? prefix : "");
 	if (n < 0 || (size_t)n >= sizeof(r->dir))
 		return tare_fail(err, ENAMETOOLONG, "the name of the worktree is too long");
 	strcpy(r->tree, name);

@@ -484,7 +484,7 @@ def revisions_that_cannot_be_compared():
     none.mkdir()
     git("clone", "-q", "--depth", "1", f"file://{where}", "../shallow")
     for words, said, cwd in ((("--rev", "none..one"), "there is no revision 'none'", where), (("--rev", "one..--help"), "there is no revision '--help'", where),
-                             (("--rev", "one"), "not in the work tree of a git repository", none), (("--rev", "HEAD~1"), "git fetch --unshallow, or fetch-depth: 0", f"{ROOM.name}/shallow"),
+                             (("--rev", "one"), "no work tree of a git repository here: git: fatal: not a git repository", none), (("--rev", "HEAD~1"), "git fetch --unshallow, or fetch-depth: 0", f"{ROOM.name}/shallow"),
                              (("--rev", "one..two", "--build", "echo the reason; exit 3"), "the build of one", where),
                              (("--rev", "one..two", "--build", "kill -9 $$"), "was ended by SIGKILL", where), (("--rev", "one..two", "--build", BUILD), "before: false failed", where)):
         command = "false" if "false" in said else "./prog"
@@ -492,6 +492,8 @@ def revisions_that_cannot_be_compared():
         true(said in r.stderr and r.stderr.count("\n") <= 3, r.stderr)
         equal(left(where), CLEAN, f"{words}")
     true("  | the reason\n" in compare("--rev", "one..two", "--build", "echo the reason; exit 3", "--", "./prog", status=125, cwd=where, env=GIT).stderr, "the build's output")
+    r = compare("--rev", "one", "--", "./prog", status=125, cwd=where, env={**GIT, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"})
+    true("dubious ownership" in r.stderr, r.stderr)
     true("git is not installed" in compare("--rev", "one", "--", "./prog", status=125, cwd=where, env={**GIT, "PATH": "/none"}).stderr, "no git")
     for words, said in ((("--build", "x", "--", "a", ":::", "b"), "--build is for --rev"), (("--rev", "one", "--", "a", ":::", "b"), "one command"), (("--rev", "one"), "needs a command")):
         true(said in compare(*words, status=125, cwd=where, env=GIT).stderr, f"{words}")
