@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "base/path.h"
 #include "base/temp_folder.h"
 
 enum { TRIES = 3, DEEPEST = 100 };
@@ -58,28 +59,32 @@ static bool is_safe(int parent)
 		((st.st_mode & S_ISVTX) || !(st.st_mode & (S_IWGRP | S_IWOTH)));
 }
 
+static void call_if_stale(int at, const char *parent, const char *name,
+			  void (*stale)(const char *folder, void *with), void *with)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/%s", parent, name) >= (int)sizeof(path))
+		return;
+	fd = open_folder(at, name);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0)
+		stale(path, with);
+	if (fd >= 0)
+		close(fd);
+}
+
 void temp_folders_stale(const char *parent, const char *begin,
 			void (*stale)(const char *folder, void *with), void *with)
 {
 	DIR *all = opendir(parent);
 	struct dirent *entry;
-	struct stat st;
 
-	while (all && is_safe(dirfd(all)) && (entry = readdir(all))) {
-		char path[PATH_MAX];
-		int fd;
-
-		if (strncmp(entry->d_name, begin, strlen(begin)) ||
-		    snprintf(path, sizeof(path), "%s/%s", parent, entry->d_name) >=
-			    (int)sizeof(path))
-			continue;
-		fd = open_folder(dirfd(all), entry->d_name);
-		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-		    flock(fd, LOCK_EX | LOCK_NB) == 0)
-			stale(path, with);
-		if (fd >= 0)
-			close(fd);
-	}
+	while (all && is_safe(dirfd(all)) && (entry = readdir(all)))
+		if (!strncmp(entry->d_name, begin, strlen(begin)))
+			call_if_stale(dirfd(all), parent, entry->d_name, stale, with);
 	if (all)
 		closedir(all);
 }
@@ -206,6 +211,11 @@ static void remove_one(const char *folder, void *with)
 	rmdir(folder); /* also an empty one, of a tare killed before it made the marker */
 }
 
+static void begin_name(char *out, size_t room, const char *purpose)
+{
+	snprintf(out, room, "tare-%s-", purpose);
+}
+
 void temp_folder_remove_stale(const char *purpose, void (*before)(const char *folder))
 {
 	char parent[FILE_FOLDER_ROOM], begin[64];
@@ -213,6 +223,26 @@ void temp_folder_remove_stale(const char *purpose, void (*before)(const char *fo
 
 	if (parent_name(parent) < 0)
 		return;
-	snprintf(begin, sizeof(begin), "tare-%s-", purpose);
+	begin_name(begin, sizeof(begin), purpose);
 	temp_folders_stale(parent, begin, remove_one, &r);
+}
+
+void temp_folder_remove_left(const char *path, const char *purpose,
+			     void (*before)(const char *folder))
+{
+	const char *name = path_base(path);
+	char parent[FILE_FOLDER_ROOM], begin[64];
+	struct removal r = { before };
+	int fd;
+
+	begin_name(begin, sizeof(begin), purpose);
+	if (path[0] != '/' || strncmp(name, begin, strlen(begin)) != 0 ||
+	    snprintf(parent, sizeof(parent), "%.*s", (int)(name - path), path) >=
+		    (int)sizeof(parent))
+		return;
+	fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 && is_safe(fd))
+		call_if_stale(fd, parent, name, remove_one, &r);
+	if (fd >= 0)
+		close(fd);
 }

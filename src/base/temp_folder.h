@@ -38,5 +38,8 @@ void temp_folder_close(struct temp_folder *f);
  * called first for each; it is not called for folders that temp_folder_open() did not create.
  */
 void temp_folder_remove_stale(const char *purpose, void (*before)(const char *folder));
+/* The same for one folder, with a name that a file contains: any other folder stays. */
+void temp_folder_remove_left(const char *path, const char *purpose,
+			     void (*before)(const char *folder));
 
 #endif

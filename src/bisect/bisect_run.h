@@ -59,8 +59,13 @@ int bisect_save(const struct bisect_state *s, const char *path, struct tare_erro
  * in any case.
  */
 int bisect_run(struct bisect_result *out, struct bisect_job *job, struct tare_error *err);
-/* Remove the folder and its worktrees, also those of a tare that was killed. */
+/* Remove the folder, which this process has made, and its worktrees. */
 void bisect_clean_up(struct bisect_state *s, struct revision_signals *signals);
+/*
+ * The same for the folder of a state that was read, if it is one that a killed tare left. Any other
+ * folder stays.
+ */
+void bisect_clean_up_left(struct bisect_state *s);
 void bisect_result_free(struct bisect_result *r);
 
 #endif

@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include "base/array.h"
 #include "base/file.h"
-#include "base/path.h"
 #include "base/signal_name.h"
 #include "bisect/bisect_tree.h"
 #include "gate/gate_git.h"
@@ -169,19 +168,22 @@ static void remove_cache(const char *folder)
 
 void bisect_clean_up(struct bisect_state *s, struct revision_signals *signals)
 {
-	const char *folder = s->folder;
-
-	/* a name from a file: nothing else is removed */
-	if (strncmp(path_base(folder), "tare-bisect-", 12) != 0)
+	if (!s->folder[0])
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(tree_names); i++) {
 		struct revision r = { .tree = "" };
 
-		snprintf(r.tree, sizeof(r.tree), "%s/%s", folder, tree_names[i]);
+		snprintf(r.tree, sizeof(r.tree), "%s/%s", s->folder, tree_names[i]);
 		revision_remove(&r, signals, NULL);
 	}
-	remove_cache(folder);
-	file_remove_folder(folder);
+	remove_cache(s->folder);
+	file_remove_folder(s->folder);
+	s->folder[0] = '\0';
+}
+
+void bisect_clean_up_left(struct bisect_state *s)
+{
+	revision_remove_left(s->folder, "bisect");
 	s->folder[0] = '\0';
 }
 

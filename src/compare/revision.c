@@ -400,3 +400,8 @@ void revision_remove_stale(void)
 	for (size_t i = 0; i < ARRAY_SIZE(purposes); i++)
 		temp_folder_remove_stale(purposes[i], remove_worktrees);
 }
+
+void revision_remove_left(const char *folder, const char *purpose)
+{
+	temp_folder_remove_left(folder, purpose, remove_worktrees);
+}

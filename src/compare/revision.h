@@ -71,5 +71,7 @@ int revision_remove(struct revision *r, struct revision_signals *s, struct tare_
  * of any repository.
  */
 void revision_remove_stale(void);
+/* The same for one folder of this purpose, with a name that a file contains. */
+void revision_remove_left(const char *folder, const char *purpose);
 
 #endif

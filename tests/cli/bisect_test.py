@@ -226,6 +226,33 @@ def files_of_another_version():
         true(not state.exists() and (r.path / "loop").exists(), "dropped, and no other folder is removed")
 
 
+def question(commits, folder, n=0):
+    """The text of a state with n results."""
+    version = sh(TARE, "--version").stdout.split()[1]
+    lines = [f"tare-bisect 1 {version}", f"folder {folder}", f"good {commits[0]}", f"bad {commits[1]}", "event instructions", "prefix ", "first-parent 0", "threshold 0", "timeout 0", "confidence 95", "word ./loop", "end"]
+    return "\n".join(lines + [f"count {i:040x} 5" for i in range(n)]) + "\n"
+
+
+@test
+def folders_of_others_stay():
+    """A name in the state is not enough: a killed tare marked its folder, and no process has it locked."""
+    r = Repository()
+    commits = r.line(2, 1)
+    for way in (("--reset",), ("--resume", "--no-cause")):
+        results = Path(ROOM.name, "tare-bisect-results")
+        (results / "cache").mkdir(parents=True)
+        for name in ("data", "cache/data"):
+            (results / name).write_text("mine")
+        (r.path / ".git/tare-bisect").write_text(question(commits, results))
+        r.bisect(*way)
+        equal(sorted(p.name for p in results.rglob("data")), ["data", "data"], f"{way}")
+        equal((r.path / ".git/tare-bisect").exists(), False, "the state")
+        (results / ".tare-folder").touch()
+        (r.path / ".git/tare-bisect").write_text(question(commits, results))
+        r.bisect(*way)
+        equal(results.exists(), False, f"one that a killed tare left: {way}")
+
+
 @test
 def one_at_a_time():
     r = Repository()

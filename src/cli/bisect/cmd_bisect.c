@@ -116,7 +116,7 @@ static int reset(struct job *j)
 	bool any = access(j->path, F_OK) == 0;
 
 	read_state(j, &old); /* of one that cannot be read, too */
-	bisect_clean_up(&old, &j->signals);
+	bisect_clean_up_left(&old);
 	bisect_state_free(&old);
 	drop_state(j);
 	printf(any ? "dropped\n" : "there is no bisection to drop\n");
@@ -232,7 +232,7 @@ static int bisect(struct job *j, char **words)
 	if (ret == 0)
 		ret = bisect_check_event(&j->state, j->err);
 	if (ret == 0) {
-		bisect_clean_up(&j->state, &j->signals); /* of a tare that was killed */
+		bisect_clean_up_left(&j->state);
 		ret = temp_folder_open(&j->folder, "bisect", j->err);
 		strcpy(j->state.folder, j->folder.path);
 	}
