@@ -24,6 +24,7 @@
 #include "bisect/bisect_state.h"
 
 #define HEAD "tare-bisect 1 " TARE_VERSION
+#define DROP "tare bisect --reset drops it"
 
 /* ---- writing ---- */
 
@@ -144,7 +145,7 @@ static bool take_try(struct bisect_state *s, bool skipped, char *value)
 	if (!rest)
 		return false;
 	*rest++ = '\0';
-	if (!is_hash(value) || !decode(rest) || bisect_find(&s->tries, value))
+	if (!is_hash(value) || !decode(rest))
 		return false;
 	t = bisect_add(&s->tries);
 	if (!t)
@@ -162,7 +163,7 @@ static bool take_pairs(struct bisect_state *s, char *value)
 	char *at, *hash = strtok_r(value, " ", &at), *word[2];
 	struct bisect_try *t;
 
-	if (!hash || !is_hash(hash) || bisect_find(&s->tries, hash))
+	if (!hash || !is_hash(hash))
 		return false;
 	t = bisect_add(&s->tries);
 	if (!t)
@@ -246,6 +247,34 @@ static bool take_entry(struct bisect_state *s, struct words *w, const char *key,
 	return ok;
 }
 
+static int by_commit(const void *a, const void *b)
+{
+	const struct bisect_try *const *x = a, *const *y = b;
+
+	return strcmp((*x)->commit, (*y)->commit);
+}
+
+/* Each commit has one result. By sorting, as a hostile file may have many entries. */
+static int check_once(const struct bisect_tries *tries, const char *name, struct tare_error *err)
+{
+	const struct bisect_try **t = malloc((tries->n + 1) * sizeof(struct bisect_try *));
+	int ret = 0;
+
+	if (!t)
+		return tare_fail_nomem(err);
+	for (size_t i = 0; i < tries->n; i++)
+		t[i] = &tries->t[i];
+	qsort(t, tries->n, sizeof(struct bisect_try *), by_commit);
+	for (size_t i = 1; ret == 0 && i < tries->n; i++)
+		if (!strcmp(t[i - 1]->commit, t[i]->commit))
+			ret = tare_fail(err, EINVAL, "%.200s: commit %.12s has two results", name,
+					t[i]->commit);
+	free(t);
+	if (ret < 0)
+		tare_hint(err, DROP);
+	return ret;
+}
+
 int bisect_state_parse(struct bisect_state *out, const char *text, size_t n, const char *name,
 		       struct tare_error *err)
 {
@@ -277,12 +306,12 @@ int bisect_state_parse(struct bisect_state *out, const char *text, size_t n, con
 	}
 	if (ok && ours && w.ended && out->argv && out->event && out->prefix &&
 	    out->end[BISECT_GOOD][0] && out->end[BISECT_BAD][0])
-		return 0;
+		return check_once(&out->tries, name, err);
 	if (ok && !ours)
 		tare_fail(err, EINVAL, "%.200s is of another version of tare", name);
 	else
 		tare_fail(err, EINVAL, "%.200s: line %zu: not a bisection of tare", name, line);
-	tare_hint(err, "tare bisect --reset drops it");
+	tare_hint(err, DROP);
 	return -EINVAL;
 }
 

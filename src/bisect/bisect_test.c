@@ -249,7 +249,7 @@ TEST(files_that_are_refused)
 		{ __LINE__, "tare-bisect 1 " TARE_VERSION "\n", "end\ncount " HASH_A " x\n",
 		  "line 12" },
 		{ __LINE__, "tare-bisect 1 " TARE_VERSION "\n",
-		  "end\ncount " HASH_A " 1\ncount " HASH_A " 1\n", "line 13" },
+		  "end\ncount " HASH_A " 1\ncount " HASH_A " 1\n", "has two results" },
 		{ __LINE__, "tare-bisect 1 " TARE_VERSION "\n", "end\nword x\n", "line 12" },
 	};
 

@@ -254,6 +254,22 @@ def folders_of_others_stay():
 
 
 @test
+def many_results():
+    """The time to read them is linear, by the number of instructions."""
+    if subprocess.run([TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true"], capture_output=True).returncode:
+        skip("the exact engine is of x86-64")
+    r = Repository()
+    commits = r.line(2, 1)
+    steps = []
+    for n in (0, 4000, 8000):
+        (r.path / ".git/tare-bisect").write_text(question(commits, "", n))
+        counts = sh(TARE, "stat", "-j", "--engine", "exact", "-e", "instructions:u", "-o", f"{ROOM.name}/steps", "--", TARE, "bisect", "--reset", cwd=r.path)
+        equal(counts.stdout, "dropped\n", "--reset")
+        steps.append(int(re.search(r'"counter-value" : "(\d+)', Path(ROOM.name, "steps").read_text())[1]))
+    true(steps[2] - steps[1] < 2.5 * (steps[1] - steps[0]), f"instructions: {steps}")
+
+
+@test
 def one_at_a_time():
     r = Repository()
     commits = r.line(20, 11)

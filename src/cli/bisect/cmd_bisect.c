@@ -2,6 +2,7 @@
 /* tare bisect: which commit of a range made a command slower. */
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,8 +100,12 @@ static int read_state(struct job *j, struct bisect_state *out)
 		? 0
 		: file_read(NULL, j->path, STATE_BYTES_MAX, &text, &n, j->err);
 
-	if (ret == 0 && text)
+	if (ret == 0 && text) {
+		/* nothing is to be removed yet, so a signal may end tare at once */
+		sigprocmask(SIG_SETMASK, &j->signals.before.mask, NULL);
 		ret = bisect_state_parse(out, text, n, j->path, j->err);
+		sigprocmask(SIG_BLOCK, &j->signals.set, NULL);
+	}
 	free(text);
 	return ret;
 }
