@@ -265,6 +265,13 @@ TEST(files_under_a_name_of_their_own)
 	CHECK(!strcmp(name[0] + strlen(path), ".part") &&
 		      !strcmp(name[1] + strlen(path), ".part-2"),
 	      "%s, %s", name[0], name[1]);
+	CHECK_EQ(file_part_check(fd, name[1], NULL), 0);
+	CHECK_EQ(file_part_check(fd, name[0], NULL), -ESTALE);
+	CHECK_EQ(symlink(name[1], path), 0);
+	CHECK_EQ(file_part_check(fd, path, NULL), -ESTALE);
+	unlink(path);
+	CHECK_EQ(file_part_check(fd, path, NULL), -ENOENT);
+	CHECK_EQ(file_part_check(-1, path, NULL), -EBADF);
 	CHECK_EQ(file_part_place(fd, name[1], path, old), 0);
 	CHECK(holds(path, "b") && access(old, F_OK) < 0 && access(name[1], F_OK) < 0,
 	      "where there was none");

@@ -452,6 +452,22 @@ int file_sync(int fd)
 	return 0;
 }
 
+int file_part_check(int fd, const char *part, struct tare_error *err)
+{
+	struct stat is, at;
+
+	if (fstat(fd, &is) < 0)
+		return tare_fail(err, errno, "%.250s: %s", part, strerror(errno));
+	if (lstat(part, &at) < 0)
+		return tare_fail(err, errno, "%.250s, to which the result was written: %s", part,
+				 strerror(errno));
+	if (at.st_dev == is.st_dev && at.st_ino == is.st_ino)
+		return 0;
+	return tare_fail(err, ESTALE,
+			 "%.250s, to which the result was written, was replaced by another file",
+			 part);
+}
+
 int file_part_place(int fd, const char *part, const char *path, const char *old)
 {
 	int before, ret = access(path, F_OK) == 0 ? file_sync(fd) : 0;

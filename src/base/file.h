@@ -95,9 +95,16 @@ int file_part_failed(const char *path, int code, struct tare_error *err);
  */
 int file_sync(int fd);
 /*
+ * Is `part` still the name of the file open as fd? A command that runs meanwhile may replace it by
+ * a FIFO, a device or a link, which must not be opened. 0; or -ENOENT, -ESTALE with err (may be
+ * NULL).
+ */
+int file_part_check(int fd, const char *part, struct tare_error *err);
+/*
  * Rename the file `part`, open as fd, to `path`; if `path` exists, after file_sync(). The existing
  * file becomes `old` or (NULL) is removed; `path` exists at every moment. Concurrent callers that
  * hold file_lock_folder() each find the file of the one before. 0, or -errno: both are unchanged.
+ * If a command ran meanwhile, file_part_check() comes first.
  */
 int file_part_place(int fd, const char *part, const char *path, const char *old);
 

@@ -61,29 +61,38 @@ int child_output_begin(struct child_output *k, const char *output, const char *c
 	return ret;
 }
 
-void child_output_hold(struct child_output *k, int fd)
+int child_output_hold(struct child_output *k, int fd)
 {
 	int same = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
 	if (same < 0)
-		return;
+		return -errno;
 	close(k->fd);
 	k->fd = same;
+	return 0;
 }
 
-int child_output_end(struct child_output *k, bool worth, struct tare_error *err)
+void child_output_leave(struct child_output *k)
 {
-	int ret = worth && k->path[0] ? file_part_place(k->fd, k->path, k->place, NULL) : 0;
-
-	if (ret < 0) {
-		tare_fail(err, -ret, "cannot rename to %.150s: %s", k->place, strerror(-ret));
-		tare_hint(err, "the recording is %.100s", k->path);
-	} else if (!worth && k->path[0]) {
-		unlink(k->path);
-	}
 	if (k->fd >= 0)
 		close(k->fd);
 	free(k->place);
 	*k = (struct child_output){ .fd = -1 };
+}
+
+int child_output_end(struct child_output *k, bool worth, struct tare_error *err)
+{
+	int ret = worth && k->path[0] ? file_part_check(k->fd, k->path, err) : 0;
+	bool own = ret == 0;
+
+	if (ret == 0 && worth && k->path[0])
+		ret = file_part_place(k->fd, k->path, k->place, NULL);
+	if (ret < 0 && own) {
+		tare_fail(err, -ret, "cannot rename to %.150s: %s", k->place, strerror(-ret));
+		tare_hint(err, "the recording is %.100s", k->path);
+	} else if (!worth && k->path[0] && file_part_check(k->fd, k->path, NULL) == 0) {
+		unlink(k->path);
+	}
+	child_output_leave(k);
 	return ret;
 }

@@ -182,16 +182,14 @@ static int index_all(struct alloc_file *f, const char *path, struct tare_error *
 
 static int map(struct alloc_file *f, const char *path, struct tare_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), code = errno;
+	int fd = file_open_regular(path, INT64_MAX), code;
 	struct stat st;
 
-	if (fd < 0)
-		return tare_fail(err, code, "cannot open %.200s: %s", path, strerror(code));
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
+	if (fd == -EINVAL)
 		return tare_fail(err, EINVAL, "%.200s is not a regular file", path);
-	}
-	f->size = (size_t)st.st_size;
+	if (fd < 0)
+		return tare_fail(err, -fd, "cannot open %.200s: %s", path, strerror(-fd));
+	f->size = fstat(fd, &st) == 0 ? (size_t)st.st_size : 0;
 	f->bytes = f->size ? mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
 	code = errno;
 	close(fd);

@@ -356,6 +356,9 @@ static int take_name(struct perfdata_writer *w, struct tare_error *err)
 
 	if (!w->unnamed)
 		return 0;
+	ret = file_part_check(w->fd, w->part, err);
+	if (ret < 0)
+		return ret;
 	if (w->lock < 0)
 		w->lock = file_lock_folder(w->place);
 	if (!file_beside(w->place, ".old", room))
@@ -749,7 +752,7 @@ void perfdata_writer_close(struct perfdata_writer *w)
 		return;
 	if (w->unnamed && w->own && w->worth)
 		take_name(w, NULL);
-	else if (w->unnamed && w->own)
+	else if (w->unnamed && w->own && file_part_check(w->fd, w->part, NULL) == 0)
 		unlink(w->part);
 	if (w->own)
 		close(w->fd);

@@ -576,6 +576,37 @@ def a_file_that_may_not_grow():
     equal([f for f in os.listdir(ROOM.name) if ".part" in f], [])
 
 
+@test
+def a_file_put_in_place_of_it_is_neither_read_nor_renamed():
+    file, there = Path(FILE + "3"), Path(FILE + "3.alloc")
+    record = ["record", "-e", "cpu-clock", "--alloc", "-o", file, "--"]
+    equal(sh(TARE, *record, program()).returncode, 0)
+    for make in ("mkfifo", "ln -s /dev/zero", "cp /dev/null"):
+        r = sh(TARE, *record, "sh", "-c", f"rm -f {there}.part; {make} {there}.part")
+        equal(r.returncode, 125, r.stderr)
+        true(f"{there}.part, to which the result was written, was replaced by another file\n" in r.stderr, r.stderr)
+        true(r.stderr.count(".alloc") == 1 and not os.path.lexists(there), f"no file of that name is installed: {r.stderr}")
+        os.unlink(f"{there}.part")
+    r = sh(TARE, *record, program())
+    equal(r.returncode, 0, r.stderr)
+    data, before = file.read_bytes(), there.read_bytes()
+    for make in ("mkfifo", "cp /dev/null"):
+        r = sh(TARE, *record, "sh", "-c", f"rm -f {file}.part; {make} {file}.part")
+        equal(r.returncode, 125, r.stderr)
+        true(f"{file}.part, to which the result was written, was replaced by another file\n" in r.stderr, r.stderr)
+        true((file.read_bytes(), there.read_bytes()) == (data, before), f"both stay: {make}")
+        for left in (f"{file}.part", f"{there}.part"):
+            if os.path.lexists(left):
+                os.unlink(left)
+    for make in (lambda: os.mkfifo(there), lambda: there.symlink_to("/dev/zero")):
+        there.unlink()
+        make()
+        for how in (["-i", file], ["--allocations", "-i", file]):
+            r = sh(TARE, "memory", *how)
+            equal(r.returncode, 125, f"{how}: {r.stderr}")
+        true(f"{there} is not a regular file" in r.stderr, r.stderr)
+
+
 FULL = r"""
 #include <stdlib.h>
 #include <sys/resource.h>

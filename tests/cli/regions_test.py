@@ -669,6 +669,24 @@ def what_was_there_stays_until_there_is_something_better():
 
 
 @test
+def a_file_put_in_place_of_the_new_one_is_neither_read_nor_renamed():
+    sh(TARE, "regions", "-q", "-o", "good.tare", "--", PROGRAM, "known", "10", "1")
+    sh("cp", "good.tare", "stays.tare")
+    before, part = Path(inside("stays.tare")).read_bytes(), inside("stays.tare.part")
+    for make in ("mkfifo stays.tare.part", "ln -s /dev/zero stays.tare.part", "ln -s good.tare stays.tare.part", "ln -s none stays.tare.part",
+                 ": > stays.tare.part", "cp good.tare stays.tare.part", "mkdir stays.tare.part"):
+        r = sh(TARE, "regions", "-o", "stays.tare", "--", "sh", "-c", f"{PROGRAM} known 10 1; rm -f stays.tare.part; {make}", status=125)
+        equal(r.stderr, "tare regions: stays.tare.part, to which the result was written, was replaced by another file\n", make)
+        true(not os.path.islink(inside("stays.tare")) and Path(inside("stays.tare")).read_bytes() == before, make)
+        sh("rm", "-rf", part)
+    for damage, message in ((": > stays.tare.part", "the file is empty"), ("rm stays.tare.part", "No such file")):
+        r = sh(TARE, "regions", "-o", "stays.tare", "--", "sh", "-c", f"{PROGRAM} known 10 1; {damage}", status=125)
+        true(message in r.stderr and "stays.tare.part" in r.stderr, r.stderr)
+        equal(Path(inside("stays.tare")).read_bytes(), before, damage)
+        sh("rm", "-f", part)
+
+
+@test
 def one_whose_recorder_was_killed_is_told_of():
     """By the commands that read the one before it, or find none; while it is recorded it is nobody's leavings."""
     def recorder():

@@ -525,13 +525,15 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 		child_output_end(&kept, false, NULL);
 		return -1;
 	}
-	child_output_hold(&kept, file.fd);
+	ret = child_output_hold(&kept, file.fd);
+	if (ret < 0)
+		tare_fail(err, -ret, "%.200s: cannot be held open: %s", kept.path, strerror(-ret));
 	if (o->fixed.set & FIXED(CPU))
 		file.head->one_cpu = 1;
 	env = environment_with(file.path, o->counters, plan.launcher == &launch_exact, own);
 	region_file_close(&file);
 	plan.envp = env;
-	if (!env)
+	if (ret == 0 && !env)
 		ret = tare_fail_nomem(err);
 	if (ret == 0 && plan.fixed) {
 		ret = environment_fix(&padded, o->fixed.set, o->fixed.kept, argv, env, err);
@@ -552,14 +554,20 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 			: end.exec_code        ? EXIT_NOT_EXECUTABLE
 					       : EXIT_CANNOT_MEASURE;
 	}
-	if (o->fixed.isa_model[0] && region_file_name_cpu(kept.path, o->fixed.isa_model) < 0)
+	if (o->fixed.isa_model[0] && region_file_name_cpu(kept.fd, o->fixed.isa_model) < 0)
 		fprintf(stderr,
 			"tare %s: the recording names this machine's CPU, as %s cannot be written there\n",
 			self->name, o->fixed.isa_model);
 	say_fixed(self, o);
 	say_killed(self, &end);
 	say_partial(self, &end.child.partial);
-	ret = report(self, o, kept.path, err);
+	ret = file_part_check(kept.fd, kept.path, err);
+	if (ret == 0)
+		ret = report(self, o, kept.path, err);
+	if (ret < 0) { /* the program damaged or replaced it: keep the existing file */
+		child_output_leave(&kept);
+		return -1;
+	}
 	if (ret == NOTHING) { /* keep the existing file rather than replace it with an empty one */
 		say_none(self, &end, o->output, kept.before);
 		child_output_end(&kept, false, NULL);
@@ -571,7 +579,7 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 		child_output_end(&kept, false, NULL);
 		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 	}
-	if (child_output_end(&kept, true, ret < 0 ? NULL : err) < 0 || ret < 0)
+	if (child_output_end(&kept, true, err) < 0)
 		return -1;
 	if (ret == SOME)
 		return follow_status(&end);

@@ -485,7 +485,8 @@ static int finish(struct job *j, struct tare_error *err)
 	temp_cleanup_finish();
 	spare(j); /* afterwards the names may belong to other files */
 	ret = perfdata_writer_finish(j->writer, &j->outcome, err);
-	placed = record_alloc_place(&j->alloc, ret < 0 ? NULL : err);
+	/* of a recording that was lost: the one before keeps its own */
+	placed = ret == -ESTALE ? 0 : record_alloc_place(&j->alloc, ret < 0 ? NULL : err);
 	if (!perfdata_writer_part(j->writer))
 		temp_cleanup_finished();
 	return ret < 0 ? ret : placed;

@@ -99,9 +99,10 @@ static int make_file(struct record_alloc *a, uint64_t most, struct tare_error *e
 	fd = file_part_open(a->place, 0600, a->path);
 	if (fd >= 0) {
 		ret = alloc_begin(fd, most);
-		close(fd);
+		a->fd = fd;
 		if (ret == 0)
 			return 0;
+		close(fd);
 		unlink(a->path);
 		fd = ret;
 	}
@@ -128,7 +129,7 @@ uint64_t record_alloc_size(const struct record_alloc *a)
 {
 	struct stat st;
 
-	return a->path[0] && stat(a->path, &st) == 0 ? (uint64_t)st.st_size : 0;
+	return a->path[0] && fstat(a->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
 static void put_lost(struct text *out, const struct alloc_loss *loss)
@@ -170,13 +171,15 @@ static void put_counts(struct text *out, const struct record_alloc *a, const str
 
 int record_alloc_place(struct record_alloc *a, struct tare_error *err)
 {
-	int fd = a->path[0] ? open(a->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1,
-	    ret = 0;
+	int ret = a->path[0] ? file_part_check(a->fd, a->path, err) : 0;
 
+	if (ret < 0) {
+		close(a->fd);
+		a->path[0] = '\0';
+		return ret;
+	}
 	if (a->path[0])
-		ret = fd < 0 ? -errno : file_part_place(fd, a->path, a->place, NULL);
-	if (fd >= 0)
-		close(fd);
+		ret = file_part_place(a->fd, a->path, a->place, NULL);
 	if (ret < 0) {
 		tare_fail(err, -ret, "cannot rename to %.150s: %s", a->place, strerror(-ret));
 		tare_hint(err, "it is %.120s", a->path);
@@ -202,12 +205,14 @@ void record_alloc_tell(const struct record_alloc *a, struct text *out)
 
 void record_alloc_forget(const struct record_alloc *a)
 {
-	if (a->path[0])
+	if (a->path[0] && file_part_check(a->fd, a->path, NULL) == 0)
 		unlink(a->path);
 }
 
 void record_alloc_free(struct record_alloc *a)
 {
+	if (a->path[0])
+		close(a->fd);
 	free(a->envp);
 	text_free(&a->own[0]);
 	text_free(&a->own[1]);

@@ -11,6 +11,7 @@
 struct record_alloc {
 	char path[FILE_PART_ROOM]; /* of the file; "": record nothing */
 	char place[PATH_MAX];      /* its final path: in the recording's folder */
+	int fd;                    /* the file, if it has a path */
 	char **envp;
 	struct text own[2];
 };
@@ -21,7 +22,10 @@ int record_alloc_begin(struct record_alloc *a, const char *recording, uint64_t m
 		       struct tare_error *err);
 /* Its current size in bytes. */
 uint64_t record_alloc_size(const struct record_alloc *a);
-/* Renames the file to its final name; the recording already has its own. */
+/*
+ * Renames the file to its final name; the recording already has its own. A file that replaced it
+ * meanwhile stays, and then nothing is recorded.
+ */
 int record_alloc_place(struct record_alloc *a, struct tare_error *err);
 /* Describes its contents in a line or two. */
 void record_alloc_tell(const struct record_alloc *a, struct text *out);

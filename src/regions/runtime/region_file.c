@@ -265,18 +265,14 @@ void region_file_close(struct region_file *f)
 	f->fd = -1;
 }
 
-int region_file_name_cpu(const char *path, const char *cpu)
+int region_file_name_cpu(int fd, const char *cpu)
 {
 	char name[sizeof(((struct file_head *)0)->cpu)] = "";
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW), ret = 0;
+	ssize_t n;
 
-	if (fd < 0)
-		return -errno;
 	snprintf(name, sizeof(name), "%s", cpu);
-	if (pwrite(fd, name, sizeof(name), offsetof(struct file_head, cpu)) != sizeof(name))
-		ret = errno ? -errno : -EIO;
-	close(fd);
-	return ret;
+	n = pwrite(fd, name, sizeof(name), offsetof(struct file_head, cpu));
+	return n == sizeof(name) ? 0 : n < 0 ? -errno : -EIO;
 }
 
 /*

@@ -36,8 +36,11 @@ int region_file_create(struct region_file *f, const char *path, const char *coun
 /* Open an existing one. -ENOENT if there is none; -EEXIST if it is something else. */
 int region_file_join(struct region_file *f, const char *path, struct tare_error *err);
 void region_file_close(struct region_file *f);
-/* The file's head names this CPU instead: what the program saw. Returns 0 or a negative errno. */
-int region_file_name_cpu(const char *path, const char *cpu);
+/*
+ * The head of the recording open as fd names this CPU instead: what the program saw. Returns 0 or
+ * a negative errno.
+ */
+int region_file_name_cpu(int fd, const char *cpu);
 
 /*
  * Map `size` zeroed bytes of new space; NULL with errno on failure. *offset (may be NULL) gets its
