@@ -110,7 +110,8 @@ def the_same_samples_and_names_as_perf_report():
     perf, tare = by_perf(path), by_tare(path)
     true(sum(perf.values()) > 0, "perf has samples")
     equal(modules(tare), modules(perf), "amounts by event, command and module")
-    own = lambda c: {k: v for k, v in c.items() if k[2] == "fp"}  # noqa: E731
+    # The PLT has no symbol: perf gives its samples to the one before it.
+    own = lambda c: {k: v for k, v in c.items() if k[2] == "fp" and k[3] not in ("_init", "[.plt]")}  # noqa: E731
     equal(own(tare), own(perf), "functions of the program")
     # Of several symbols at one address the two may take different ones; the rest has the same names.
     differs = sum(v for k, v in tare.items() if perf.get(k) != v)
