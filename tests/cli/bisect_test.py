@@ -254,6 +254,21 @@ def folders_of_others_stay():
 
 
 @test
+def a_state_that_is_no_file():
+    """A FIFO is not waited for, and --reset removes it."""
+    r = Repository()
+    commits = r.line(2, 1)
+    state = r.path / ".git/tare-bisect"
+    for way in (("--resume",), (f"{commits[0]}..{commits[-1]}", "--", "true")):
+        state.unlink(missing_ok=True)
+        os.mkfifo(state)
+        out = r.bisect(*way, status=125)
+        true("tare-bisect cannot be read" in out.stderr and state.is_fifo(), out.stderr)
+    r.bisect("--reset")
+    equal(state.exists(), False, "the state")
+
+
+@test
 def many_results():
     """The time to read them is linear, by the number of instructions."""
     if subprocess.run([TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true"], capture_output=True).returncode:

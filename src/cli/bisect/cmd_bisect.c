@@ -96,10 +96,16 @@ static int read_state(struct job *j, struct bisect_state *out)
 {
 	char *text = NULL;
 	size_t n = 0;
-	int ret = access(j->path, F_OK) < 0
-		? 0
-		: file_read(NULL, j->path, STATE_BYTES_MAX, &text, &n, j->err);
+	/* a build may put a FIFO there, which would be waited for */
+	int fd = file_open_regular(j->path, INT64_MAX), ret = 0;
 
+	if (fd >= 0) {
+		close(fd);
+		ret = file_read(NULL, j->path, STATE_BYTES_MAX, &text, &n, j->err);
+	} else if (fd != -ENOENT) {
+		ret = tare_fail(j->err, -fd, "%.200s cannot be read: %s", j->path,
+				file_open_why(-fd));
+	}
 	if (ret == 0 && text) {
 		/* nothing is to be removed yet, so a signal may end tare at once */
 		sigprocmask(SIG_SETMASK, &j->signals.before.mask, NULL);
