@@ -191,7 +191,8 @@ def what_is_known_of_a_place_that_moves():
     """The thread, its program, functions and callers; that another thread was there meanwhile. (In words: src/diverge/divergence_view_test.c.)"""
     for _ in range(30):
         d = diverge("--", PARTING, "beside", tries=1)
-        if d["verdict"] == "moves":
+        # else: the runs part before the loop, in pthread_create()
+        if d["verdict"] == "moves" and "spin" in [f["function"] for f in d["functions"]]:
             break
     equal((d["verdict"], d["thread"], d["program"], d["threads"], d["threads_there"]), ("moves", 1, "parting", True, 1), str(d)[:1500])
     true("spin" in [f["function"] for f in d["functions"]] and len(d["functions"]) <= 4, str(d)[:1500])
