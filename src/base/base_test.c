@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "base/cpus.h"
 #include "base/error.h"
@@ -11,6 +14,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "base/path.h"
+#include "base/temp_folder.h"
 #include "tap.h"
 
 TEST(numbers)
@@ -335,6 +339,41 @@ TEST(a_folder_is_locked_until_it_is_closed)
 	snprintf(path, sizeof(path), "%s/none/f", folder);
 	CHECK_EQ(file_lock_folder(path), -1, "no such folder");
 	rmdir(folder);
+}
+
+static void remove_folder(const char *folder, void *unused)
+{
+	(void)unused;
+	rmdir(folder);
+}
+
+/* Another tare may remove a folder before its creator has locked it. */
+TEST(folders_made_while_stale_ones_are_removed)
+{
+	char parent[] = "/tmp/base_test-XXXXXX", name[64] = "";
+	int made = 0, fd = 0;
+	pid_t pid;
+
+	CHECK(mkdtemp(parent) != NULL, "mkdtemp");
+	pid = fork();
+	if (pid == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (pid == 0)
+		temp_folders_stale(parent, "tare-", remove_folder, NULL);
+	while (fd >= 0 && made < 2000) {
+		snprintf(name, sizeof(name), "%s/tare-XXXXXX", parent);
+		fd = temp_folder_make(name);
+		if (fd < 0)
+			break;
+		made += access(name, F_OK) == 0;
+		rmdir(name);
+		close(fd);
+	}
+	CHECK_EQ(fd < 0 ? fd : 0, 0, "temp_folder_make() after %d folders", made);
+	CHECK_EQ(made, 2000, "folders that exist once locked");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	rmdir(parent);
 }
 
 TEST_MAIN()

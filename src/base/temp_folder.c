@@ -13,7 +13,7 @@
 #include "base/path.h"
 #include "base/temp_folder.h"
 
-enum { TRIES = 3, DEEPEST = 100 };
+enum { TRIES = 1000, DEEPEST = 100 };
 
 static const char random_part[] = "XXXXXX";
 /* In each folder of temp_folder_open(); a folder without it is not removed. */
@@ -41,11 +41,11 @@ int temp_folder_make(char *name)
 			return fd;
 		if (fd >= 0)
 			close(fd);
-		if (code) {
+		/* ENOENT or no link: another tare removed it as stale before it was locked */
+		if (code && code != ENOENT) {
 			rmdir(name);
 			return -code;
 		}
-		/* another tare removed it as stale before it was locked */
 	}
 	return -EBUSY;
 }
