@@ -192,6 +192,22 @@ def source_lines_are_as_they_are():
 
 
 @test
+def few_lines_without_instructions_are_context():
+    """Up to 8 of them between two lines with instructions; none before the first or after the last."""
+    if not EXACT:
+        skip("the exact engine is for x86-64")
+    for few in (8, 9):
+        source, exe = os.path.join(ROOM.name, "gap.c"), os.path.join(ROOM.name, "gap")
+        with open(source, "w") as f:
+            f.write("volatile int x;\n__attribute__((noinline)) void gap(void)\n{\n\tx = 1;\n" + "\t/* note */\n" * few +
+                    "\tx = 2;\n}\nint main(void) { gap(); return 0; }\n")
+        equal(sh(CC, "-g", "-O1", source, "-o", exe).returncode, 0, "compiles")
+        lines = [l["line"] for l in document("gap", "--", exe)["source_lines"]]
+        equal([n for n in lines if 4 <= n <= few + 5], list(range(4, few + 6)) if few == 8 else [4, few + 5], f"{few} between")
+        true(lines == sorted(set(lines)) and min(lines) >= 2 and max(lines) <= few + 6, lines)
+
+
+@test
 def calls_name_where_they_go():
     if not EXACT:
         skip("the exact engine is for x86-64")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The page of --html in a real Chromium: zoom, search, sort, keyboard; no error, no network, nothing that runs out of a name.
 //
-// usage: page_test.mjs TARE WEB FUZZ_SEEDS REGIONS        prints TAP; without chromium or web/node_modules every test is skipped by name
+// usage: page_test.mjs TARE WEB FUZZ_SEEDS REGIONS [PATTERN]   prints TAP; without chromium or web/node_modules every test is skipped by name.
+// PATTERN: only the tests with names that match, a regular expression
 import { deepStrictEqual } from "node:assert";
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -9,11 +10,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [, , TARE, WEB, SEEDS, REGIONS] = process.argv;
+const [, , TARE, WEB, SEEDS, REGIONS, PATTERN = ""] = process.argv;
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 const room = mkdtempSync(join(tmpdir(), "tare-page-"));
 const tests = [];
-const test = (name, run) => tests.push([name, run]);
+const test = (name, run) => new RegExp(PATTERN).test(name) && tests.push([name, run]);
 const equal = (got, wanted, what) => { if (got !== wanted) throw new Error(`${what}: ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`); };
 const same = (a, b, what) => { try { deepStrictEqual(a, b); } catch (e) { throw new Error(`${what}: ${e.message}`); } };
 const yes = (condition, what) => { if (!condition) throw new Error(what); };
@@ -409,7 +410,7 @@ test("a recording of regions is a page", async () => {
 test("a recording of samples is a page", async () => {
   const recording = file("perf.data", (to) => run(["record", "-e", "cpu-clock:u", "-F", "2000", "-g", "-o", to, "--", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]));
   const page = await open(file("report.html", (to) => run(["report", "--html", to, recording]))), { documents } = await data(page);
-  equal(documents.map((d) => d.schema).join(), "tare/stacks/1,tare/report/1", "documents");
+  equal([...new Set(documents.map((d) => d.schema))].join(), "tare/stacks/1,tare/report/1,tare/annotate/1", "documents");
   const rows = documents[1].rows.slice().sort((a, b) => b.events[0].share - a.events[0].share);
   const shown = await cells(page, "Samples", 1);
   equal(shown[0], `${(100 * rows[0].events[0].share).toFixed(2)} % ± ${(100 * rows[0].events[0].margin).toFixed(2)}`, "the first row's share, with its margin");
@@ -502,6 +503,50 @@ test("a million samples open, and a range of them is selected", async () => {
   await page.getByLabel("to", { exact: true }).fill("350");
   await page.keyboard.press("Enter");
   yes((await told.textContent()).startsWith("selected: 250,000 of 1,000,000 samples, 250 ms"), await told.textContent());
+});
+
+test("the page of a report has the source and the instructions of its functions", async () => {
+  const source = join(room, "tree.cc"), exe = join(room, "tree");
+  writeFileSync(source, `#include <cstdlib>
+struct num { long v; };
+__attribute__((noinline)) num operator*(num a, num b)
+{
+	long sum = 0;
+
+	/* <b>: */
+	for (long i = 0; i < a.v; i++)
+		sum += b.v ^ i;
+	return {sum};
+}
+int main(int, char **argv) { num x{atol(argv[1])}; return (x * x).v == 1; }
+`);
+  execFileSync("c++", ["-g", "-O1", source, "-o", exe]);
+  const recording = file("tree.data", (to) => run(["record", "-q", "-e", "cpu-clock:u", "-F", "2000", "-g", "-o", to, "--", exe, "200000000"]));
+  const page = await open(file("tree.html", (to) => run(["report", "--html", to, recording]))), docs = (await data(page)).documents.filter((d) => d.schema === "tare/annotate/1");
+  const alone = JSON.parse(run(["annotate", "--format", "json", "-i", recording, "operator\\*(num, num)"]).stdout);
+  same(docs[0], alone, "the same as of tare annotate, although the name is a pattern, too");
+  const code = page.locator('section[data-title="Code"]'), [lines, insns] = [0, 1].map((i) => code.locator(".code-side").nth(i));
+  const row = lines.locator("tr", { hasText: "sum += b.v ^ i" }), number = row.locator("button"), marked = () => insns.locator("tr.marked").count();
+  const wanted = docs[0].instructions.filter((i) => i.file === source && i.line === 9);
+  yes(wanted.length > 0 && await lines.locator("td", { hasText: "/* <b>: */" }).count() === 1, "lines between lines with instructions");
+  equal(await marked(), 0, "before a click");
+  await number.click();
+  equal(await marked(), wanted.length, "the instructions of the line");
+  equal(await number.getAttribute("aria-pressed"), "true", "for a screen reader");
+  await number.click();
+  equal(await marked(), 0, "a second click ends it");
+  await insns.locator("tr", { hasText: "ret" }).first().locator("button").click();
+  equal(await lines.locator("tr.marked button").textContent(), String(docs[0].instructions.find((i) => i.text.startsWith("ret")).line), "the line of an instruction");
+  const functions = page.locator('section[data-title="Functions"]');
+  await functions.getByRole("button", { name: "operator*(num, num)" }).first().click();
+  await functions.getByRole("button", { name: "source and instructions" }).click();
+  yes((await code.getByLabel("Function:").evaluate((e) => e.selectedOptions[0].text)).startsWith("operator*(num, num)"), "opened from the list of functions");
+  for (const width of [1400, 700]) {
+    await page.setViewportSize({ width, height: 900 });
+    const boxes = await Promise.all([lines.boundingBox(), insns.boundingBox()]);
+    equal(boxes[0].y === boxes[1].y, width === 1400, `side by side at ${width} pixels`);
+    yes(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `not wider than ${width} pixels`);
+  }
 });
 
 if (process.arch === "x64") test("what the exact engine counted is on the page, and in its flame graph", async () => {

@@ -6,16 +6,20 @@ import { table } from "./table.js";
 const share = (part, whole) => (toNumber(whole) ? toNumber(part) / toNumber(whole) : 0);
 const base = (path) => path?.replace(/.*\//, "");
 
-function facts(doc) {
-  const rows = [["Function", h("span", {}, doc.function), doc.module], ["Instructions", full(doc.instructions.length), `${doc.start} to ${doc.end}`],
-    ...doc.events.map((e) => [e.event, plain(e.here, e.unit), `${percent(share(e.here, e.all), 2)} of all, ${e.quality}${e.quality === "exact" ? "" : `: ${full(e.samples)} samples`}`])];
-  const remarks = [doc.by_samples_as && `Counts are from samples, although the recording has exact counts: ${doc.by_samples_as}.`, doc.build_verified === false && `${doc.module} was taken by its name alone: of it no build id could be read from the recording.${doubt(doc.other_file, doc.newer_than_recording, "instructions")}`, doc.broke_off && brokeOff, ...(doc.uncounted_processes ?? []).map(partial), doc.no_instructions && `There are no instructions: ${doc.no_instructions}`, toNumber(doc.between_instructions) > 0 && `${full(doc.between_instructions)} samples were not at the first byte of an instruction.`,
+/** What a reader must know about the counts. */
+export function remarksOf(doc) {
+  return [doc.by_samples_as && `Counts are from samples, although the recording has exact counts: ${doc.by_samples_as}.`, doc.build_verified === false && `${doc.module} was taken by its name alone: of it no build id could be read from the recording.${doubt(doc.other_file, doc.newer_than_recording, "instructions")}`, doc.broke_off && brokeOff, ...(doc.uncounted_processes ?? []).map(partial), doc.no_instructions && `There are no instructions: ${doc.no_instructions}`, toNumber(doc.between_instructions) > 0 && `${full(doc.between_instructions)} samples were not at the first byte of an instruction.`,
     toNumber(doc.bytes_left_out) > 0 && `${full(doc.bytes_left_out)} bytes of this huge function are left out.`, doc.others && `Other functions of this name have counts: ${doc.others}`,
     ...(doc.newer_sources ?? []).map((file) => `${file} is newer than the program: its lines may have moved.`),
     ...(doc.refused_sources ?? []).map((file) => `${file} is not shown: the program names it, and it belongs to another user.`),
     ...doc.events.map((e) => e.skids && `${e.event} is not precise: a count may belong to an instruction some places before.`)].filter(Boolean);
+}
+
+function facts(doc) {
+  const rows = [["Function", h("span", {}, doc.function), doc.module], ["Instructions", full(doc.instructions.length), `${doc.start} to ${doc.end}`],
+    ...doc.events.map((e) => [e.event, plain(e.here, e.unit), `${percent(share(e.here, e.all), 2)} of all, ${e.quality}${e.quality === "exact" ? "" : `: ${full(e.samples)} samples`}`])];
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
-    remarks.map((text) => h("p", { class: "remark" }, text)));
+    remarksOf(doc).map((text) => h("p", { class: "remark" }, text)));
 }
 
 /** The text of each available source line, by "file:line". */
@@ -42,7 +46,9 @@ function lines(doc, text) {
     text.size > 0 && { title: "Source", wide: true, value: (r) => text.get(`${r.file}:${r.line}`) ?? "", show: (r) => code(text.get(`${r.file}:${r.line}`) ?? "") }].filter(Boolean), [...by.values()], { caption: "By line", search: "Filter lines" }));
 }
 
-export function annotate(doc) {
+/** In the page of a report the functions are a section of its stacks (code.js). */
+export function annotate(doc, documents) {
+  if (documents.some((d) => d.schema === "tare/report/1")) return [];
   const text = sources(doc), at = (i) => (i?.file ? `${i.file}:${i.line}` : ""), first = new Set(doc.instructions.filter((r, i, all) => at(r) !== at(all[i - 1])));
   const instructions = section("Instructions", "in the order of their addresses; a click on a column sorts", table([
     { title: "Address", sort: "up", number: true, value: (r) => Number(r.address), text: (r) => r.address, show: (r) => h("code", { title: r.bytes }, r.address) },

@@ -1,5 +1,6 @@
 // tare/summarize/1 and tare/stacks/1: the regions of a recording.
 import { h, section } from "./dom.js";
+import { codeOf } from "./code.js";
 import { flame } from "./flame.js";
 import { brokeOff, full, percent, plain, quality, toNumber } from "./format.js";
 import { table } from "./table.js";
@@ -85,7 +86,7 @@ function rootedFlame(doc, show, state = { way: null }) {
 }
 
 /** The functions of a document, and the callers and callees of the selected one. */
-function functions(doc, state) {
+function functions(doc, state, code) {
   const tree = makeTree(doc), around = h("div", { class: "around", "aria-live": "polite" }), { unit } = doc.columns[state.column];
   const all = tree.total[state.column][0], amount = (v) => h("span", { title: full(v, unit) }, plain(v, unit));
   const link = (r) => h("button", { type: "button", class: "plain", onclick: () => choose(r) }, r.name);
@@ -98,7 +99,7 @@ function functions(doc, state) {
       { title: "Amount", number: true, sort: "down", value: (x) => x.amount, show: (x) => amount(x.amount) },
       share("Of it", (x) => x.amount, f.total),
     ], list, { caption: title, rows: 10, empty: "none" }));
-    around.replaceChildren(h("p", {}, h("b", {}, r.name), ` ${plain(f.total, unit)} (${percent(f.total / all, 2)}), alone ${plain(f.self, unit)} `, h("span", { class: "soft" }, r.about)),
+    around.replaceChildren(h("p", {}, h("b", {}, r.name), ` ${plain(f.total, unit)} (${percent(f.total / all, 2)}), alone ${plain(f.self, unit)} `, h("span", { class: "soft" }, r.about), code?.has(r.name, r.about) && [" ", h("button", { type: "button", class: "plain", onclick: () => code.open(r.name, r.about) }, "source and instructions")]),
       h("div", { class: "two" }, one("Callers", f.callers), one("Callees", f.callees)));
   }
   const list = frames(doc, tree, state.column).filter((r) => r.key !== doc.program), kept = list.find((r) => r.key === state.key);
@@ -118,7 +119,7 @@ function profiler(doc, all) {
   const s = makeSamples(doc), graph = h("div"), list = h("div"), note = h("p", { class: "about" });
   const roots = { way: null }, state = { column: 0, key: null };
   let now;
-  const showList = () => list.replaceChildren(...functions(now, state).filter(Boolean));
+  const showList = () => list.replaceChildren(...functions(now, state, codeOf(all)).filter(Boolean));
   const lanes = timeline(doc, s, (choice) => {
     now = chosen(doc, s, choice);
     note.textContent = now.selected !== null && all.some((d) => d.schema === "tare/report/1" && d.events.some((e) => e.exact)) ? "The amounts of a selection are estimates from its samples." : "";
@@ -129,7 +130,7 @@ function profiler(doc, all) {
   return [
     section("Timeline", "Samples over time. Drag over a lane to select a range; a click on a thread's name selects the thread. The graph and the functions below show the selection.", lanes, note),
     section(doc.title ?? "Flame graph", [doc.about ?? "The width is the count.", "Click or Enter zooms, the arrow keys move."].join(" "), doc.broke_off && h("p", { class: "remark" }, brokeOff), graph, leftOut(doc)),
-    section("Functions", "of the selection; a click on a name shows its callers and callees", list),
+    section("Functions", "of the selection; a click on a name shows its callers and callees", list), codeOf(all)?.section,
   ];
 }
 
@@ -154,6 +155,6 @@ export function stacks(doc, all) {
   const about = [doc.about ?? "The width is the count.", "Click or Enter zooms, the arrow keys move."].join(" ");
   return [
     section(doc.title ?? "Flame graph", about, doc.broke_off && h("p", { class: "remark" }, brokeOff), rootedFlame(doc, show), leftOut(doc)),
-    all.some((d) => (d.schema === "tare/report/1" && d.rows) || d.schema === "tare/summarize/1") ? null : section("Frames", "the same, added up by name", room),
+    all.some((d) => (d.schema === "tare/report/1" && d.rows) || d.schema === "tare/summarize/1") ? null : section("Frames", "the same, added up by name", room), codeOf(all)?.section,
   ];
 }

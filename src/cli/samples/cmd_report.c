@@ -10,6 +10,7 @@
 #include "profile/report/tell_names.h"
 #include "perfdata/dump/tell_partial.h"
 #include "output/page_file.h"
+#include "cli/samples/report_code.h"
 #include "cli/samples/report_diff.h"
 #include "cli/samples/sample_options.h"
 #include "profile/report/folded.h"
@@ -212,26 +213,31 @@ static int show_folded(const struct report_cli *o, struct samples *s, uint32_t c
 	return ret;
 }
 
-/* The table as in JSON, and the stacks. */
-static int write_page(const char *path, const struct report_shown *shown, struct tare_error *err)
+/* The table as in JSON, the stacks, and the code of the hottest functions. */
+static int write_page(const struct report_cli *o, const struct report_shown *shown,
+		      struct tare_error *err)
 {
+	struct call_tree *tree = shown->samples->call_tree;
 	const struct call_tree_about about = { .program = "all",
 					       .least = 1e-6,
-					       .samples = &shown->samples->call_tree->sample_log };
+					       .samples = &tree->sample_log };
 	struct page_file p = PAGE_FILE_INIT;
 	struct text table = { 0 };
-	int ret = page_file_open(&p, path, NULL, err);
+	int ret = page_file_open(&p, o->common.out.html, NULL, err);
 
 	report_document(&table, FORMAT_JSON, shown);
 	if (ret == 0 && table.failed)
 		ret = tare_fail_nomem(err);
 	if (ret == 0)
 		ret = page_file_begin(&p, "tare report", shown->path, 0, err);
-	if (ret == 0) {
-		ret = call_tree_json(page_document(&p.page), shown->samples->call_tree, &about,
-				     err);
+	if (ret == 0)
+		ret = call_tree_json(page_document(&p.page), tree, &about, err);
+	if (ret == 0)
 		page_add(&p.page, table.s, table.len);
-	}
+	if (ret == 0 && shown->report && tree->columns)
+		ret = report_code(&p.page, shown->path, &o->common,
+				  call_tree_name(tree, tree->column[shown->options->column].name),
+				  &shown->skid, err);
 	if (ret == 0)
 		ret = page_file_end(&p, err);
 	page_file_abandon(&p);
@@ -284,7 +290,7 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 		shown.report = &report;
 	}
 	if (ret == 0 && o->common.out.html)
-		ret = write_page(o->common.out.html, &shown, err);
+		ret = write_page(o, &shown, err);
 	else if (ret == 0 && o->common.out.format == FORMAT_TEXT)
 		report_text(&out, &shown, &style);
 	else if (ret == 0)

@@ -66,6 +66,12 @@ static const char *path_of(const struct making *m, uint32_t module)
 	return words_at(&m->modules->words, m->modules->module[module].path);
 }
 
+static bool matches(const struct making *m, const char *pattern, const char *name)
+{
+	return pattern && m->o->no_patterns ? !strcmp(pattern, name)
+					    : report_matches(pattern, name);
+}
+
 static int take_candidate(struct making *m, const struct place *p, struct candidate **all,
 			  size_t *n)
 {
@@ -77,9 +83,9 @@ static int take_candidate(struct making *m, const struct place *p, struct candid
 			(*all)[i].amount += p->column == m->o->column ? p->amount : 0;
 			return 0;
 		}
-	if (!report_matches(m->o->module, path_of(m, p->module)) ||
+	if (!matches(m, m->o->module, path_of(m, p->module)) ||
 	    !modules_find(m->modules, p->module, p->offset, &symbol) ||
-	    !report_matches(m->o->function, symbol.name))
+	    !matches(m, m->o->function, symbol.name))
 		return 0;
 	if (!array_one_more(all, *n, sizeof(**all)))
 		return -ENOMEM;
@@ -400,7 +406,7 @@ static int take_samples(struct making *m, const struct samples *s)
 		struct module *elf;
 
 		if (f->flags & CALL_TREE_MARK ||
-		    !report_matches(m->o->function, call_tree_name(s->call_tree, f->function)))
+		    !matches(m, m->o->function, call_tree_name(s->call_tree, f->function)))
 			continue;
 		if (modules_elf(m->modules, f->code, &elf))
 			elf_address_to_offset(&elf->head, f->address, &p.offset);

@@ -47,6 +47,7 @@ struct annotation {
 struct annotate_options {
 	const char *function; /* a name, or a pattern for fnmatch(3) */
 	const char *module;   /* pattern or NULL */
+	bool no_patterns;     /* the two are names, whatever characters they contain */
 	uint32_t column;      /* the hottest of several functions is shown, by this column */
 	bool intel_syntax;
 	struct modules_options modules; /* for annotate_exact() */

@@ -375,35 +375,54 @@ static void hex_bytes(char out[40], const struct annotate_line *l)
 		snprintf(out + 2 * i, 3, "%02x", l->bytes[i]);
 }
 
-/*
- * The text of each line with an instruction, once; and the files that are newer than the program.
- */
-static void json_sources(struct json *j, const struct annotate_shown *s)
+/* Lines without instructions between two with instructions are context, if they are few. */
+enum { CONTEXT_LINES = 8 };
+
+static bool mark_lines(const struct annotate_shown *s, struct source_files *sources)
 {
 	const struct annotation *a = s->of;
+
+	for (size_t i = 0; s->source && i < a->lines; i++) {
+		const struct annotate_line *l = &a->line[i];
+		struct source_file *of = l->file ? source_files_find(sources, l->file) : NULL;
+
+		if (!of || !l->line || l->line > of->lines)
+			continue;
+		if (!of->put && !(of->put = calloc(of->lines, sizeof(*of->put))))
+			return false;
+		of->put[l->line - 1] = true;
+	}
+	return true;
+}
+
+static void json_lines(struct json *j, const struct source_file *of)
+{
+	size_t last = of->lines; /* the last one that is marked */
+
+	for (size_t i = 0; of->put && i < of->lines; i++) {
+		size_t from = last < i && i - last <= CONTEXT_LINES + 1 ? last + 1 : i;
+
+		if (!of->put[i])
+			continue;
+		for (last = i; from <= i; from++) {
+			json_object(j, NULL);
+			json_string(j, "file", of->file);
+			json_uint(j, "line", from + 1);
+			json_string(j, "text", of->line[from]);
+			json_end(j);
+		}
+	}
+}
+
+/* The lines with instructions; and the files that are newer than the program or not shown. */
+static void json_sources(struct json *j, const struct annotate_shown *s)
+{
 	struct source_files sources = sources_of(s);
 
 	json_array(j, "source_lines");
-	for (size_t i = 0; s->source && i < a->lines; i++) {
-		const struct annotate_line *l = &a->line[i];
-		struct source_file *of = l->file ? source_files_find(&sources, l->file) : NULL;
-
-		if (!of || !l->line || l->line > of->lines ||
-		    (i && l->file == a->line[i - 1].file && l->line == a->line[i - 1].line))
-			continue;
-		if (!of->put && !(of->put = calloc(of->lines, sizeof(*of->put)))) {
-			j->out.failed = true;
-			break;
-		}
-		if (of->put[l->line - 1])
-			continue;
-		of->put[l->line - 1] = true;
-		json_object(j, NULL);
-		json_string(j, "file", l->file);
-		json_uint(j, "line", l->line);
-		json_string(j, "text", of->line[l->line - 1]);
-		json_end(j);
-	}
+	j->out.failed |= !mark_lines(s, &sources);
+	for (size_t i = 0; i < sources.n; i++)
+		json_lines(j, &sources.file[i]);
 	json_end(j);
 	json_array(j, "newer_sources");
 	for (size_t i = 0; i < sources.n; i++)
