@@ -737,6 +737,15 @@ test("windows are plots, with phases", async () => {
   equal((await page.$$eval("section h3", (h) => h.map((e) => e.textContent))).join(), "ipc,cycles,instructions,Phases", "plots");
   equal((await cells(page, "Windows", 4)).join(), "500,2,000", "cycles of each phase");
   yes((await page.locator(".remark").allTextContents()).join().startsWith("2 windows were lost"), "losses are said");
+  // The most frequent colour of a part of the plot is its background.
+  const behind = (from, to) => page.locator(".plot canvas").first().evaluate((c, [a, b]) => {
+    const seen = new Map(), x = Math.round(c.width * a), d = c.getContext("2d").getImageData(x, 0, Math.round(c.width * b) - x, Math.round(c.height * 0.7)).data;
+    for (let k = 0; k < d.length; k += 4) { const key = d.slice(k, k + 4).join(); seen.set(key, (seen.get(key) ?? 0) + 1); }
+    return [...seen].sort((x, y) => y[1] - x[1])[0][0];
+  }, [from, to]);
+  const two = [await behind(0.2, 0.4), await behind(0.7, 0.9)];
+  yes(two[0] !== two[1] && two.every((c) => !c.endsWith(",0")), `a colour for each phase: ${two.join(" and ")}`);
+  yes((await page.locator(".about").allTextContents()).some((t) => t.startsWith("The background shows the phases along instructions")), "said");
   await page.getByLabel("Along:").selectOption("time");
   await page.locator(".plot").first().focus();
   await page.keyboard.press("+");
@@ -841,6 +850,19 @@ test("lines that are fought over have their bytes and their code", async () => {
   equal((await cells(page, "1. memory at 0x10000000 of <b>evil (1), at +0x0", 0)).join(), "+0,+8", "fields");
   yes((await page.locator("section").nth(1).textContent()).includes("FALSE SHARING"), "the verdict");
   yes((await page.locator("section").nth(1).textContent()).includes("The size of some of these accesses is unknown"), "what the verdict hangs on");
+});
+
+test("the bytes of a line are drawn, a row for each thread", async () => {
+  const { lanesOf } = await source("memory.js"), cell = (offset, size, tid, loads, stores, field = null) => ({ offset, size, pid: 1, tid, comm: "t", loads, stores, field });
+  same(lanesOf({ cells: [cell(8, 4, 1, 3, 0), cell(8, 4, 1, 0, 2), cell(0, null, 1, 1, 0), cell(60, 8, 2, 0, "99", "x.y")] }),
+    [{ name: "t 1/2", parts: [{ from: 60, to: 68, loads: 0, stores: 99, field: "x.y" }] }, { name: "t 1/1", parts: [{ from: 0, to: 1, loads: 1, stores: 0, field: null }, { from: 8, to: 12, loads: 3, stores: 2, field: null }] }], "merged by bytes");
+  const page = await open(file("sharing.html", (to) => run(["sharing", "--html", to, accesses()]))), { documents: [doc] } = await data(page);
+  doc.lines[0].cells[0].size = 8;
+  const shown = await open(made("bytes.html", [doc])), rects = shown.locator("figure.bytes").first().locator("rect"), boxes = await rects.evaluateAll((all) => all.map((r) => r.getBBox()).map((b) => [b.x, b.width]));
+  equal(boxes.length, doc.lines[0].cells.length, "a rectangle for the bytes of each");
+  const at = doc.lines[0].cells.findIndex((c) => c.offset === 0), wide = Math.max(...boxes.map((b) => b[1]));
+  yes(wide > 7 * 11 && wide < 8 * 12 && at >= 0, `8 bytes are as wide as 8: ${boxes}`);
+  yes((await shown.locator("figure.bytes svg").first().getAttribute("aria-label")).includes("bytes 0 to 7"), "for a screen reader");
 });
 
 test("the fields that are fought over are named, where their types are known", async () => {

@@ -20,6 +20,7 @@ const onAxis = (unit) => (unit === "ns" || unit === "%" ? unit : "");
  *
  * `fit`: the value axis begins near the smallest value, not at 0. For charts over indices: labels(x) is the text of the axis,
  * said(x) of the readout; `marks` are drawn, ▲ where up(x), otherwise ▼; pick(x) is called for a point that is clicked.
+ * `phases`: [{ at, name }], sorted: from x `at` to the next one, in the colour of its `name`, a number from 1 on.
  * series.lines: [{ at, values, points }] instead of one line; `at` has the x of each value. Without `heads`, names are not shown.
  * The element has pick(x, look), which marks a point, and with `look` moves the zoom there.
  */
@@ -75,7 +76,7 @@ const digitsFor = (values, step) => Math.max(4, Math.ceil(Math.log10(Math.max(..
 const aroundValues = (lo, hi) => { const pad = hi > lo ? (hi - lo) * 0.15 : Math.abs(lo) * 0.01 || 1; return [lo >= 0 ? Math.max(0, lo - pad) : lo - pad, hi + pad]; };
 const fromZero = (lo, hi) => [Math.min(0, lo), hi > 0 ? hi * 1.05 : 1];
 
-function plot(box, x, s, index, { sync, range, zoom, points = false, whole = false, fit = false, labels, marks, up, said, pick }) {
+function plot(box, x, s, index, { sync, range, zoom, points = false, whole = false, fit = false, labels, marks, phases, up, said, pick }) {
   const grid = { stroke: () => colour("--grid"), width: 1 }, lines = s.lines ?? [{ values: s.values }];
   let u, picked = null;
 
@@ -111,6 +112,7 @@ function plot(box, x, s, index, { sync, range, zoom, points = false, whole = fal
           self.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
           zoom(from, to);
         }],
+        drawClear: [(self) => { if (phases) drawPhases(self); }],
         draw: [(self) => { if (marks) drawMarks(self); if (picked !== null) ring(self, picked); }],
         setCursor: [(self) => { readout.textContent = self.cursor.idx === null || self.cursor.left < 0 ? "" : shown(read(self)); }],
       },
@@ -146,6 +148,24 @@ function plot(box, x, s, index, { sync, range, zoom, points = false, whole = fal
       ctx.lineTo(px - size, y - 0.6 * rise);
       ctx.lineTo(px + size, y - 0.6 * rise);
       ctx.fill();
+    }
+    ctx.restore();
+  }
+  function drawPhases(self) {
+    const { ctx } = self, { left, top, width, height } = self.bbox, right = left + width, pixel = devicePixelRatio;
+    const place = (k) => (k < phases.length ? Math.max(left, Math.min(right, self.valToPos(phases[k].at, "x", true))) : right);
+    ctx.save();
+    ctx.font = `${11 * pixel}px system-ui, sans-serif`;
+    ctx.textBaseline = "top";
+    for (let k = 0; k < phases.length; k++) {
+      const from = place(k), to = place(k + 1);
+      if (to <= from) continue;
+      ctx.globalAlpha = 0.13;
+      ctx.fillStyle = colour(`--c${(Number(phases[k].name) - 1) % 6}`);
+      ctx.fillRect(from, top, to - from, height);
+      ctx.globalAlpha = 1;
+      ctx.fillStyle = colour("--soft");
+      if (to - from > 14 * pixel) ctx.fillText(phases[k].name, from + 4 * pixel, top + 3 * pixel);
     }
     ctx.restore();
   }

@@ -1,5 +1,5 @@
 // tare/memory/1: accesses to memory, a table for each way to add them up. tare/sharing/1: lines that move between threads.
-import { h, section } from "./dom.js";
+import { h, section, svg } from "./dom.js";
 import { fixed, full, known, toNumber } from "./format.js";
 import { doubling, histogram } from "./histogram.js";
 import { table } from "./table.js";
@@ -79,6 +79,38 @@ export function memory(doc, documents) {
 }
 export const memoryTitle = (doc) => ({ title: doc.file, kind: "tare memory" });
 
+const LANES = 8;
+
+/** The bytes that each thread of a line accesses, merged: [{ name, parts: [{ from, to, loads, stores, field }] }], most samples first. */
+export function lanesOf(l) {
+  const threads = new Map();
+  for (const c of l.cells) {
+    const name = `${c.comm} ${c.pid}/${c.tid}`, t = threads.get(name) ?? threads.set(name, { name, n: 0, parts: new Map() }).get(name);
+    const to = c.offset + (c.size ?? 1), key = `${c.offset} ${to}`;
+    const p = t.parts.get(key) ?? t.parts.set(key, { from: c.offset, to, loads: 0, stores: 0, field: c.field }).get(key);
+    p.loads += toNumber(c.loads);
+    p.stores += toNumber(c.stores);
+    t.n += toNumber(c.loads) + toNumber(c.stores);
+  }
+  return [...threads.values()].sort((a, b) => b.n - a.n).map(({ name, parts }) => ({ name, parts: [...parts.values()].sort((a, b) => a.from - b.from) }));
+}
+
+/** The line as a row of bytes for each thread. */
+function bytes(doc, l) {
+  const all = lanesOf(l), lanes = all.slice(0, LANES), size = toNumber(doc.line_size), left = 190, byte = Math.min(12, 768 / size), tall = 20, top = 16;
+  const most = Math.max(...lanes.flatMap((t) => t.parts.map((p) => p.loads + p.stores)), 1), bottom = top + lanes.length * tall;
+  const told = lanes.map((t) => `${t.name}: ${t.parts.map((p) => `${p.stores ? p.loads ? "loads and stores" : "stores" : "loads"} bytes ${p.from} to ${p.to - 1}`).join(", ")}`);
+  return h("figure", { class: "bytes" }, h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "the bytes of the line" },
+    svg("svg", { viewBox: `0 0 ${left + size * byte + 8} ${bottom + 4}`, role: "img", "aria-label": told.join("; ") },
+      Array.from({ length: size / 8 + 1 }, (_, k) => [svg("line", { class: "range", x1: left + 8 * k * byte, x2: left + 8 * k * byte, y1: top - 3, y2: bottom }),
+        k < size / 8 && svg("text", { class: "soft-text", x: left + 8 * k * byte + 2, y: 11 }, `+${8 * k}`)]),
+      lanes.map((t, i) => [svg("text", { x: left - 8, y: top + i * tall + 14, "text-anchor": "end" }, t.name.length > 28 ? `${t.name.slice(0, 12)}…${t.name.slice(-15)}` : t.name),
+        t.parts.map((p) => svg("rect", { class: p.stores ? "stored" : "loaded", x: left + p.from * byte + 0.5, y: top + i * tall + 2, width: Math.max(1, (Math.min(p.to, size) - p.from) * byte - 1), height: tall - 4,
+          "fill-opacity": 0.35 + 0.65 * (p.loads + p.stores) / most },
+        svg("title", {}, `${t.name}  +${p.from}${p.to > p.from + 1 ? `..${p.to - 1}` : ""}${p.field ? `  ${p.field}` : ""}: ${full(p.loads)} loads, ${full(p.stores)} stores`)))]))),
+  h("figcaption", {}, h("span", { class: "swatch stored" }), "has stores ", h("span", { class: "swatch loaded" }), "loads only; the darker, the more samples", all.length > LANES && `; ${full(all.length - LANES)} more threads are in the table`, "."));
+}
+
 function line(doc, l, i) {
   const latency = l.cells.some((c) => known(c.latency_mean)), moves = toNumber(l.switches_true) + toNumber(l.switches_false);
   // each instruction has a row: two of one source line are distinguished by their addresses
@@ -91,6 +123,7 @@ function line(doc, l, i) {
     remarks(l),
     l.padding && h("p", { class: "about" }, `${l.padding.means}.`),
     l.fix && h("p", { class: "about" }, `Usual remedy: ${l.fix}.`),
+    bytes(doc, l),
     table([
       { title: "At", about: "bytes of the line", number: true, value: (c) => c.offset, show: (c) => (c.size > 1 ? `+${c.offset}..${c.offset + c.size - 1}` : `+${c.offset}`) },
       l.cells.some((c) => c.field) && { title: "Field", about: "the variable and its member, by its type", value: (c) => c.field, show: (c) => c.field ?? "–" },

@@ -45,7 +45,10 @@ function thread(doc, t) {
   const since = (at) => (typeof at[0] === "string" ? at.map((v) => Number(BigInt(v) - BigInt(at[0]))) : unpack(at).map((v, _, all) => v - all[0]));
   const axes = [[first.event, () => ({ name: first.event, unit: first.unit, values: wholeOf(t, unpack(t.columns.begin)) })], ["time", () => ({ name: "time", unit: "ns", values: wholeOf(t, since(t.columns.time_ns)) })]];
   const distribution = (s) => spread.replaceChildren(histogram(bin(s.values), (v) => short(v, s.unit), `how often each value of ${s.name} occurred`));
-  const show = (axis) => room.replaceChildren(charts(axis[1](), list));
+  const show = ([name, make]) => {
+    const x = make(), phases = t.phases.length > 1 ? t.phases.map((p) => ({ at: x.values[p.first_window - 1], name: String(p.phase) })) : undefined;
+    room.replaceChildren(charts(x, list, { phases }), phases ? h("p", { class: "about" }, `The background shows the phases along ${name}, with their numbers: parts with the same number are alike.`) : "");
+  };
   show(axes[0]);
   if (list.length) distribution(list[0]);
   const pick = (label, options, f) => h("label", {}, label, " ", h("select", { onchange: (e) => f(options[e.target.selectedIndex][1]) }, options.map(([n]) => h("option", {}, n))));
