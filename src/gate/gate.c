@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,17 @@ void gate_records_free(struct gate_records *r)
 	*r = (struct gate_records){ 0 };
 }
 
+void gate_remark(struct gate_outcome *o, const char *fmt, ...)
+{
+	va_list args;
+
+	if (o->remarks == GATE_REMARKS_MAX)
+		return;
+	va_start(args, fmt);
+	vsnprintf(o->remark[o->remarks++], GATE_REMARK_BYTES, fmt, args);
+	va_end(args);
+}
+
 /* ---- verdicts ---- */
 
 const char *gate_verdict_word(enum gate_verdict v)
@@ -141,6 +153,44 @@ static void unlike(struct gate_outcome *o, const char *what, const char *base, c
 		 *base ? base : "none", *head ? head : "none");
 }
 
+/* Adds the items of a list, "aslr, pid, cpus=1", that another list does not have. */
+static void put_only_in(char *out, size_t room, const char *list, const char *other,
+			const char *where)
+{
+	size_t begin = strlen(out), len = begin;
+
+	for (const char *item = list; *item; item += strspn(item, ", ")) {
+		size_t n = strcspn(item, ",");
+		bool found = false;
+
+		for (const char *at = other; !found && *at; at += strspn(at, ", ")) {
+			found = strcspn(at, ",") == n && !strncmp(at, item, n);
+			at += strcspn(at, ",");
+		}
+		if (!found && len < room)
+			len += (size_t)snprintf(out + len, room - len, "%s%.*s",
+						len > begin   ? ", "
+							: len ? "; "
+							      : "",
+						(int)n, item);
+		item += n;
+	}
+	if (len > begin && len < room)
+		snprintf(out + len, room - len, " only in the %s", where);
+}
+
+static void unlike_items(struct gate_outcome *o)
+{
+	const char *base = o->base->fixed, *head = o->head.fixed;
+	char words[GATE_TEXT_BYTES / 2] = "";
+
+	put_only_in(words, sizeof(words), base, head, "baseline");
+	put_only_in(words, sizeof(words), head, base, "head");
+	unlike(o, "the list of fixed items", base, head);
+	if (words[0])
+		snprintf(o->why, sizeof(o->why), "the fixed items differ: %s", words);
+}
+
 static bool check_alike(struct gate_outcome *o)
 {
 	const struct gate_record *a = o->base, *b = &o->head;
@@ -150,7 +200,7 @@ static bool check_alike(struct gate_outcome *o)
 	else if (strcmp(a->isa, b->isa) != 0)
 		unlike(o, "the CPU model", a->isa, b->isa);
 	else if (strcmp(a->fixed, b->fixed) != 0)
-		unlike(o, "the list of fixed items", a->fixed, b->fixed);
+		unlike_items(o);
 	else if (strcmp(a->command, b->command) != 0)
 		unlike(o, "the command", a->command, b->command);
 	else

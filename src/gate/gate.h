@@ -19,6 +19,8 @@ enum {
 	GATE_NAME_BYTES = 128,
 	GATE_EVENT_BYTES = 104,
 	GATE_TEXT_BYTES = 512,
+	GATE_REMARKS_MAX = 20,
+	GATE_REMARK_BYTES = 256,
 };
 
 /* ---- the configuration ---- */
@@ -97,13 +99,11 @@ void gate_records_free(struct gate_records *r);
 int gate_records_parse(struct gate_records *out, const char *text, size_t n, const char *name,
 		       struct tare_error *err);
 /*
- * Add the counts of a document of tare summarize (the total of each region that the benchmark
- * lists, sorted by name) or of tare bench (the cost of a run of each test, and the conditions).
- * -EAGAIN: the runs of a test differ; the message names it.
+ * Add the counts of a document of tare summarize: the total of each region that the benchmark
+ * lists, sorted by name.
  */
 int gate_regions_parse(struct gate_record *out, const struct gate_benchmark *b, const char *text,
 		       size_t n, struct tare_error *err);
-int gate_bench_parse(struct gate_record *out, const char *text, size_t n, struct tare_error *err);
 
 /* ---- verdicts ---- */
 
@@ -131,7 +131,18 @@ struct gate_outcome {
 	/* by gate_cause(): the function with the largest change, and that of its instructions */
 	char function[GATE_TEXT_BYTES];
 	int64_t function_change;
+	/* items that are not fixed, and why: determinism_remark() */
+	char remark[GATE_REMARKS_MAX][GATE_REMARK_BYTES];
+	size_t remarks;
 };
+
+void gate_remark(struct gate_outcome *o, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/*
+ * Add the counts of a document of tare bench: the cost of a run of each test, and the conditions.
+ * -EAGAIN: the runs of a test differ; the message names it.
+ */
+int gate_bench_parse(struct gate_outcome *out, const char *text, size_t n, struct tare_error *err);
 
 /*
  * Sets the verdicts of a benchmark that was measured (if it failed, `verdict` is already set).

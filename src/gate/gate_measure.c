@@ -143,6 +143,17 @@ static int run_all(struct answer *a, const struct repeat_run *how, const struct 
 	return ret;
 }
 
+static void take_remarks(struct gate_outcome *o, const struct determinism *fixed)
+{
+	for (unsigned i = 0; i < FIXED_REMARKS; i++) {
+		struct text words = { 0 };
+
+		if (determinism_remark(&words, fixed, i) && words.s)
+			gate_remark(o, "%s", words.s);
+		text_free(&words);
+	}
+}
+
 static int measure(struct answer *a, const struct gate_benchmark *b, struct tare_error *err)
 {
 	struct gate_record *head = &a->outcome.head;
@@ -175,6 +186,7 @@ static int measure(struct answer *a, const struct gate_benchmark *b, struct tare
 	determinism_names_had(&items, &fixed);
 	snprintf(head->fixed, sizeof(head->fixed), "%.500s", items.s ? items.s : "");
 	snprintf(head->isa, sizeof(head->isa), "%.60s", fixed.isa_model);
+	take_remarks(&a->outcome, &fixed);
 	text_free(&items);
 	repeat_run_close(&how);
 	return ret;
@@ -391,8 +403,7 @@ static int count_tests(struct gate_outcome *o, const struct place *p, struct tar
 		ret = run_tare(o, p, argv, NULL, &document, err);
 	}
 	if (ret == 0 && !gate_verdict_is_error(o->verdict) &&
-	    (ret = gate_bench_parse(&o->head, document.s ? document.s : "", document.len, &why)) <
-		    0) {
+	    (ret = gate_bench_parse(o, document.s ? document.s : "", document.len, &why)) < 0) {
 		fail(o, ret == -EAGAIN ? GATE_VARIES : GATE_FAILED, &why);
 		ret = 0;
 	}

@@ -141,9 +141,11 @@ int gate_regions_parse(struct gate_record *out, const struct gate_benchmark *b, 
 
 /* ---- tests of tare bench ---- */
 
-static void take_conditions(struct gate_record *out, const struct json_t *conditions)
+static void take_conditions(struct gate_outcome *o, const struct json_t *conditions)
 {
-	const struct json_t *fixed = json_member(conditions, "fixed");
+	const struct json_t *fixed = json_member(conditions, "fixed"),
+			    *open = json_member(conditions, "not_fixed");
+	struct gate_record *out = &o->head;
 	const char *isa = json_member_text(conditions, "isa");
 	size_t len = 0;
 
@@ -154,6 +156,13 @@ static void take_conditions(struct gate_record *out, const struct json_t *condit
 					i ? "," : "", item ? item : "?");
 	}
 	snprintf(out->isa, sizeof(out->isa), "%.60s", isa ? isa : "");
+	for (size_t i = 0; i < json_length(open); i++) {
+		const char *item = json_member_text(json_element(open, i), "item"),
+			   *reason = json_member_text(json_element(open, i), "reason");
+
+		gate_remark(o, "Not fixed: %.60s: %.180s", item ? item : "?",
+			    reason ? reason : "?");
+	}
 }
 
 /* The cost of a run: the cost of an operation times their number. */
@@ -188,7 +197,7 @@ static int take_result(struct gate_record *out, const struct json_t *result,
 	return add(out, event, name, (uint64_t)cost, err);
 }
 
-int gate_bench_parse(struct gate_record *out, const char *text, size_t n, struct tare_error *err)
+int gate_bench_parse(struct gate_outcome *out, const char *text, size_t n, struct tare_error *err)
 {
 	struct json_t *document = NULL;
 	int ret = json_parse(&document, text, n, "tare bench", 1, err);
@@ -197,9 +206,9 @@ int gate_bench_parse(struct gate_record *out, const char *text, size_t n, struct
 	if (ret == 0)
 		take_conditions(out, json_member(document, "conditions"));
 	for (size_t i = 0; ret == 0 && i < json_length(results); i++)
-		ret = take_result(out, json_element(results, i), json_member(document, "variants"),
-				  err);
-	if (ret == 0 && !out->n)
+		ret = take_result(&out->head, json_element(results, i),
+				  json_member(document, "variants"), err);
+	if (ret == 0 && !out->head.n)
 		ret = tare_fail(err, EINVAL, "tare bench measured nothing");
 	json_release(document);
 	return ret;

@@ -377,7 +377,8 @@ TEST(counts_of_regions)
 }
 
 #define BENCH(ops, min, max)                                                                       \
-	"{\"conditions\": {\"fixed\": [\"aslr\", \"env\"], \"isa\": \"v3\"}, "                     \
+	"{\"conditions\": {\"fixed\": [\"aslr\", \"env\"], \"isa\": \"v3\", "                      \
+	"\"not_fixed\": [{\"item\": \"pid\", \"reason\": \"no\"}]}, "                              \
 	"\"variants\": [{\"name\": \"t\", \"ops\": " ops "}], "                                    \
 	"\"results\": [{\"variant\": 0, \"event\": \"e\", \"min\": " min ", \"max\": " max "}]}"
 
@@ -401,17 +402,19 @@ TEST(counts_of_tests)
 	if (!has_json())
 		tap_skip("jansson", "built without it");
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
-		struct gate_record r = { 0 };
+		struct gate_outcome o = { .verdict = GATE_SAME };
+		const struct gate_record *r = &o.head;
 		struct tare_error err = TARE_ERROR_INIT;
 
-		CHECK_EQ(gate_bench_parse(&r, row[i].text, strlen(row[i].text), &err), row[i].ret,
+		CHECK_EQ(gate_bench_parse(&o, row[i].text, strlen(row[i].text), &err), row[i].ret,
 			 "%zu: %s", i, err.what);
 		if (row[i].ret == 0)
-			CHECK(r.value[0].count == row[i].count &&
-				      !strcmp(r.value[0].event, "e in t") &&
-				      !strcmp(r.fixed, "aslr,env") && !strcmp(r.isa, "v3"),
-			      "%zu: %llu %s %s", i, (unsigned long long)r.value[0].count,
-			      r.value[0].event, r.fixed);
+			CHECK(r->value[0].count == row[i].count &&
+				      !strcmp(r->value[0].event, "e in t") &&
+				      !strcmp(r->fixed, "aslr,env") && !strcmp(r->isa, "v3") &&
+				      o.remarks == 1 && !strcmp(o.remark[0], "Not fixed: pid: no"),
+			      "%zu: %llu %s %s %s", i, (unsigned long long)r->value[0].count,
+			      r->value[0].event, r->fixed, o.remark[0]);
 	}
 }
 
@@ -430,12 +433,65 @@ TEST(only_like_is_compared_with_like)
 		strcpy(differs[i], "other");
 		gate_judge(&o, &b, &bases, &none);
 		CHECK_EQ(o.verdict, GATE_UNLIKE, "%d", i);
-		CHECK(strstr(o.why, "other in the baseline") && o.hint[0], "%s", o.why);
+		CHECK(strstr(o.why,
+			     differs[i] == base.fixed
+				     ? "the fixed items differ: other only in the baseline; "
+				     : "other in the baseline") &&
+			      o.hint[0],
+		      "%s", o.why);
 		o = (struct gate_outcome){ .head = result("a", 2) };
 		gate_judge(&o, &b, &bases, &accepted);
 		CHECK_EQ(o.verdict, differs[i] == base.command ? GATE_ACCEPTED : GATE_UNLIKE,
 			 "%d: only a new command can be accepted", i);
 	}
+}
+
+TEST(the_items_that_differ)
+{
+	static const struct {
+		const char *base, *head, *why;
+	} row[] = {
+		{ "aslr, pid, cpus=1", "aslr, pid, cwd, cpus=1", "cwd only in the head" },
+		{ "aslr, pid, cwd, cpus=1", "aslr, cpus=2",
+		  "pid, cwd, cpus=1 only in the baseline; cpus=2 only in the head" },
+		{ "env", "environment", "env only in the baseline; environment only in the head" },
+		{ "a, b", "b, a",
+		  "the list of fixed items differs: a, b in the baseline, b, a now" },
+		{ "", "a", "a only in the head" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct gate_benchmark b = { 0 };
+		struct gate_record base = result("a", 1);
+		struct gate_records bases = { .record = &base, .n = 1 };
+		struct gate_outcome o = { .head = result("a", 2) };
+
+		strcpy(base.fixed, row[i].base);
+		strcpy(o.head.fixed, row[i].head);
+		gate_judge(&o, &b, &bases, &none);
+		CHECK(o.verdict == GATE_UNLIKE && strstr(o.why, row[i].why), "%zu: %s", i, o.why);
+	}
+}
+
+TEST(a_remark_of_many_benchmarks_is_shown_once)
+{
+	static struct gate_outcome o[3];
+	const struct gate_shown s = { .outcome = o, .n = 3, .baseline = "", .none = "n" };
+	struct style plain = { .width = 200 };
+	struct text text = { 0 };
+
+	for (size_t i = 0; i < 3; i++) {
+		o[i] = (struct gate_outcome){ .head = result(i ? "b" : "a", 1) };
+		gate_remark(&o[i], i == 1 ? "Not fixed: cwd: why" : "Not fixed: pid: no");
+	}
+	gate_show_text(&text, &s, &plain);
+	CHECK(strstr(text.s, "\n a and 1 more: not fixed: pid: no.\n b: not fixed: cwd: why.\n"),
+	      "%s", text.s);
+	text_free(&text);
+	gate_markdown(&text, &s);
+	CHECK(strstr(text.s, "\n- a and 1 more: not fixed: pid: no\n- b: not fixed: cwd: why\n"),
+	      "%s", text.s);
+	text_free(&text);
 }
 
 TEST_MAIN()

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -184,6 +185,41 @@ static void put_why(struct text *out, const struct gate_outcome *o)
 		text_add(out, " (%s)", o->hint);
 }
 
+/* How many outcomes have this remark; 0: one before `o` has it. */
+static size_t count_remark(const struct gate_shown *s, const struct gate_outcome *o,
+			   const char *remark)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < s->outcome[i].remarks; k++) {
+			if (strcmp(s->outcome[i].remark[k], remark) != 0)
+				continue;
+			if (&s->outcome[i] < o)
+				return 0;
+			n++;
+		}
+	return n;
+}
+
+/*
+ * The k-th remark of a benchmark, with its name and how many others have the same remark. False:
+ * an earlier one has shown it.
+ */
+static bool put_remark(struct text *out, const struct gate_shown *s, const struct gate_outcome *o,
+		       size_t k)
+{
+	size_t n = count_remark(s, o, o->remark[k]);
+
+	if (!n)
+		return false;
+	text_add(out, "%s", name_of(o));
+	if (n > 1)
+		text_add(out, " and %zu more", n - 1);
+	text_add(out, ": %c%s", tolower((unsigned char)o->remark[k][0]), o->remark[k] + 1);
+	return true;
+}
+
 static void put_baseline(struct text *out, const struct gate_shown *s)
 {
 	if (s->by_file)
@@ -230,6 +266,12 @@ void gate_show_text(struct text *out, const struct gate_shown *s, const struct s
 			put_escaped(out, style, line.s);
 			text_free(&line);
 		}
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < s->outcome[i].remarks; k++) {
+			if (put_remark(&line, s, &s->outcome[i], k))
+				put_escaped(out, style, line.s);
+			text_free(&line);
+		}
 	if (s->baseline[0])
 		put_baseline(&line, s);
 	else
@@ -273,6 +315,10 @@ static void json_benchmark(struct json *j, const struct gate_outcome *o)
 	json_string(j, "command", o->head.command);
 	json_string(j, "tare", o->head.tare);
 	json_string(j, "fixed", o->head.fixed);
+	json_array(j, "remarks");
+	for (size_t i = 0; i < o->remarks; i++)
+		json_string(j, NULL, o->remark[i]);
+	json_end(j);
 	json_string(j, "isa", o->head.isa);
 	json_string(j, "variables", o->head.variables);
 	counts(j, "events", &o->head);
@@ -280,6 +326,7 @@ static void json_benchmark(struct json *j, const struct gate_outcome *o)
 		counts(j, "base", o->base);
 	else
 		json_null(j, "base");
+	json_string(j, "base_fixed", o->base ? o->base->fixed : NULL);
 	json_object(j, "limits");
 	for (size_t i = 0; i < o->head.n; i++)
 		if (o->limit[i])
@@ -421,6 +468,15 @@ void gate_markdown(struct text *out, const struct gate_shown *s)
 			text_add(out, "\n");
 		}
 	text_free(&line);
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < s->outcome[i].remarks; k++) {
+			if (put_remark(&line, s, &s->outcome[i], k) && line.s) {
+				text_add(out, "- ");
+				markup_markdown(out, line.s);
+				text_add(out, "\n");
+			}
+			text_free(&line);
+		}
 	if (s->baseline[0])
 		put_baseline(&line, s);
 	else

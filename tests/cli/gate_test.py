@@ -290,6 +290,28 @@ def only_like_is_compared():
 
 
 @test
+def items_that_are_not_fixed_are_named():
+    """In the results of one folder, cwd cannot be fixed; in those of another one, it is."""
+    r = Repository(store=False)
+    short, long = r.path, Path(ROOM.name, "d" * 120, "e" * 120)
+    remark = "Not fixed: cwd: its name of {} characters is too long to be filled up to 256".format(len(str(long.resolve())))
+    if "cwd" not in r.document()["benchmarks"][0]["fixed"].split(", "):
+        skip("no mount namespaces here")
+    long.parent.mkdir()
+    r.path = short.rename(long)
+    text = r.gate("run", "--store").stdout
+    true(f"\n loop: n{remark[1:]}.\n" in text, text)
+    true(f"\n- loop: n{remark[1:]}\n" in r.gate("run", "--format", "markdown").stdout, "Markdown")
+    true(remark in r.gate("accept", "loop", "--reason", "x").stdout, "accept")
+    equal(r.document()["benchmarks"][0]["remarks"], [remark], "JSON")
+    r.path = long.rename(short)
+    r.commit()
+    b = r.document(status=125)["benchmarks"][0]
+    equal((b["verdict"], b["why"], b["remarks"]), ("not comparable", "the fixed items differ: cwd only in the head", []), "elsewhere")
+    equal(set(b["fixed"].split(", ")) - set(b["base_fixed"].split(", ")), {"cwd"}, "both lists")
+
+
+@test
 def failures_have_names():
     noisy = "echo >>runs; i=0; while [ $i -lt $(wc -l <runs) ]; do i=$((i + 1)); done"
     r = Repository(store=False, config={"good": {"command": "true"}, "bad": {"command": "exit 3"}, "none": {"command": ["./none"]}, "noisy": {"command": noisy},

@@ -9,13 +9,14 @@
 static void read_parts(const char *text, size_t n)
 {
 	const struct gate_benchmark all = { .all_regions = true };
-	struct gate_record regions = { 0 }, tests = { 0 };
+	struct gate_record regions = { 0 };
+	struct gate_outcome tests = { .verdict = GATE_SAME };
 	struct tare_error err = TARE_ERROR_INIT;
 
 	if (gate_regions_parse(&regions, &all, text, n, &err) == 0)
 		must(regions.n > 0 && regions.n <= GATE_EVENTS_MAX);
 	if (gate_bench_parse(&tests, text, n, &err) == 0)
-		must(tests.n > 0 && tests.n <= GATE_EVENTS_MAX);
+		must(tests.head.n > 0 && tests.head.n <= GATE_EVENTS_MAX);
 	for (size_t i = 0; i < regions.n; i++)
 		must(strstr(regions.value[i].event, GATE_IN));
 }

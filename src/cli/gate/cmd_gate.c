@@ -526,8 +526,9 @@ static int init(struct job *j, char **words)
 	return ret;
 }
 
-static void tell_accepted(const struct gate_record *r)
+static void tell_accepted(const struct gate_outcome *o)
 {
+	const struct gate_record *r = &o->head;
 	const struct style style = { .thousands = true };
 	struct text t = { 0 };
 
@@ -536,6 +537,10 @@ static void tell_accepted(const struct gate_record *r)
 		text_add(&t, ": accepted up to ");
 		put_count(&t, &style, r->value[i].count);
 		text_add(&t, " %s\n", r->value[i].event);
+	}
+	for (size_t i = 0; i < o->remarks; i++) {
+		escape(&t, o->remark[i], strlen(o->remark[i]));
+		text_add(&t, "\n");
 	}
 	if (t.s)
 		fputs(t.s, stdout);
@@ -578,7 +583,7 @@ static int accept_change(struct job *j, char **words)
 	strcpy(r->accept, j->o->reason);
 	ret = gate_notes_add(&one, &j->signals, j->err);
 	if (ret == 0)
-		tell_accepted(r);
+		tell_accepted(&now);
 	return ret;
 }
 
