@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include "base/array.h"
-#include "base/signal_name.h"
 #include "bisect/bisect_times.h"
 #include "bisect/bisect_tree.h"
 #include "bisect/posterior.h"
-#include "compare/compare_run.h"
+#include "compare/compare_times.h"
 #include "gate/gate_git.h"
 #include "statistics/signed_rank.h"
 
@@ -29,116 +25,57 @@ enum {
 };
 #define END_BUDGET_NS 60000000000u
 
-/* ---- pairs of runs, in a process of its own ---- */
+/* ---- pairs of runs ---- */
 
-/* Shared with the measuring process. */
-struct answer {
-	bool done;
-	int ret;
-	char what[sizeof(((struct tare_error *)0)->what)];
-	enum compare_verdict verdict;
-	double percent, half_percent;
-	size_t n; /* pairs, of both sets */
-	struct bisect_pair pair[2 * COMPARE_RUNS_MAX];
-};
-
-static void add_set(struct answer *a, const struct compare_values of[COMPARE_SIDES])
+static bool is_wall(const struct bisect_state *s)
 {
-	for (size_t i = 0; i < of[0].n && i < of[1].n && a->n < ARRAY_SIZE(a->pair); i++)
-		if (of[0].value[i] && of[1].value[i])
-			a->pair[a->n++] = (struct bisect_pair){ of[0].value[i], of[1].value[i] };
-}
-
-static void measuring_process(struct answer *a, const struct compare_plan *plan, bool wall,
-			      const struct revision_signals *s)
-{
-	struct tare_error err = TARE_ERROR_INIT;
-	struct compare_measured m;
-	int none = open("/dev/null", O_RDONLY);
-
-	revision_signals_child(s);
-	dup2(none, STDIN_FILENO);
-	close(none);
-	a->ret = compare_measure(&m, plan, &err);
-	if (a->ret == 0) {
-		const struct compare_event *e = &m.event[m.n - (wall ? 1 : 2)];
-
-		a->verdict = e->verdict;
-		a->percent = e->percent;
-		a->half_percent = e->half_percent;
-		add_set(a, e->of);
-		add_set(a, e->again);
-	} else if (m.exec_code) {
-		tare_fail(&err, m.exec_code, "%.120s cannot be executed: %s", plan->argv[0][0],
-			  strerror(m.exec_code));
-	}
-	strcpy(a->what, err.what);
-	a->done = true;
-	_exit(0);
-}
-
-static int measure_pairs(struct answer *a, struct bisect_job *j, unsigned runs,
-			 struct tare_error *err)
-{
-	const struct bisect_state *s = j->state;
-	struct compare_plan plan = { .argv = { s->argv, s->argv },
-				     .dir = { j->tree[BISECT_BASE].dir, j->tree[BISECT_TREE].dir },
-				     .runs = runs ? runs : END_RUNS,
-				     .one_set = runs,
-				     .budget_ns = END_BUDGET_NS,
-				     .threshold = s->threshold,
-				     .timeout_ns = s->timeout_ns };
-	char by[SIGNAL_NAME_ROOM];
-	int pid = fork(), status;
-
-	if (pid == 0)
-		measuring_process(a, &plan, !strcmp(s->event, "wall"), j->signals);
-	if (pid < 0)
-		return tare_fail(err, errno, "cannot fork: %s", strerror(errno));
-	status = revision_wait(j->signals, pid, false);
-	if (j->signals->got)
-		return tare_fail(err, EINTR, "stopped by %s", signal_name(j->signals->got, by));
-	if (!a->done) {
-		a->ret = -EIO;
-		snprintf(a->what, sizeof(a->what),
-			 "the process that measured it ended early, with status %#x", status);
-	}
-	return 0;
+	return !strcmp(s->event, compare_time_names[COMPARE_WALL]);
 }
 
 /*
  * Checks out, builds, and measures `runs` pairs of the commit and the good one; 0: until they
  * decide. *t gets the pairs, or why it was skipped.
  */
-static int measure(struct bisect_job *j, struct bisect_try *t, unsigned runs, struct answer *said,
-		   struct tare_error *err)
+static int measure(struct bisect_job *j, struct bisect_try *t, unsigned runs,
+		   struct compare_times *out, struct tare_error *err)
 {
-	struct answer *a = mmap(NULL, sizeof(*a), PROT_READ | PROT_WRITE,
-				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const struct bisect_state *s = j->state;
+	const enum compare_time time = is_wall(s) ? COMPARE_WALL : COMPARE_CPU_TIME;
+	const struct compare_time_plan times[COMPARE_TIMES] = {
+		[COMPARE_CPU_TIME] = { !is_wall(s), s->threshold },
+		[COMPARE_WALL] = { is_wall(s), s->threshold },
+	};
+	const struct compare_plan plan = {
+		.argv = { s->argv, s->argv },
+		.dir = { j->tree[BISECT_BASE].dir, j->tree[BISECT_TREE].dir },
+		.runs = runs ? runs : END_RUNS,
+		.one_set = runs,
+		.budget_ns = END_BUDGET_NS,
+		.time = times,
+		.timeout_ns = s->timeout_ns,
+	};
+	struct tare_error failed = TARE_ERROR_INIT;
 	char why[BISECT_TEXT_BYTES];
 	int ret;
 
-	if (a == MAP_FAILED)
-		return tare_fail_nomem(err);
 	ret = bisect_check_out(j, BISECT_TREE, t->commit, err);
 	if (ret == 0)
 		ret = bisect_build(j, BISECT_TREE, why, err);
-	if (ret == 0)
-		ret = measure_pairs(a, j, runs, err);
-	if (ret == 0 && a->ret < 0) {
-		snprintf(why, sizeof(why), "%s", a->what);
-		ret = 1;
+	if (ret == 0) {
+		ret = compare_times(out, &plan, NULL, j->signals, &failed);
+		snprintf(why, sizeof(why), "%s", failed.what);
+		if (ret < 0)
+			*err = failed;
 	}
 	if (ret > 0) {
 		t->skipped = true;
 		strcpy(t->why, why);
-		ret = 0;
+		return 0;
 	}
-	for (size_t i = 0; ret == 0 && !t->skipped && i < a->n; i++)
-		if (!bisect_add_pair(t, a->pair[i].good, a->pair[i].this))
+	for (size_t i = 0; ret == 0 && i < out->pairs[time]; i++)
+		if (!bisect_add_pair(t, out->pair[time][i][COMPARE_BEFORE],
+				     out->pair[time][i][COMPARE_AFTER]))
 			ret = tare_fail_nomem(err);
-	*said = *a;
-	munmap(a, sizeof(*a));
 	return ret;
 }
 
@@ -199,7 +136,8 @@ static int compare_ends(struct bisect_job *j, struct tare_error *err)
 {
 	const char *good = j->state->end[BISECT_GOOD], *bad = j->state->end[BISECT_BAD];
 	struct bisect_try *t = try_of(j, bad, err);
-	struct answer *a;
+	struct compare_times *a;
+	const struct compare_event *e;
 	bool same;
 	int ret;
 
@@ -212,14 +150,15 @@ static int compare_ends(struct bisect_job *j, struct tare_error *err)
 		return tare_fail_nomem(err);
 	progress(j, "building and timing", bad);
 	ret = measure(j, t, 0, a, err);
+	e = &a->event[is_wall(j->state) ? COMPARE_WALL : COMPARE_CPU_TIME];
 	if (ret == 0 && t->skipped) {
 		ret = not_measured("the bad commit", bad, t->why, err);
-	} else if (ret == 0 && a->verdict != COMPARE_MORE) {
-		same = a->verdict != COMPARE_CANNOT_TELL;
+	} else if (ret == 0 && e->verdict != COMPARE_MORE) {
+		same = e->verdict != COMPARE_CANNOT_TELL;
 		tare_fail(err, EINVAL,
 			  "%.12s %s slower than %.12s: %s %+.2f +- %.2f %% in %zu pairs", bad,
 			  same ? "did not become" : "may or may not be", good, j->state->event,
-			  a->percent, a->half_percent, a->n);
+			  e->percent, e->half_percent, t->pairs);
 		tare_hint(err,
 			  same ? "a smaller change can be searched with --threshold"
 			       : "use a less busy machine, or a command that runs longer");
@@ -423,7 +362,7 @@ static int step(struct search *s, size_t next, struct tare_error *err)
 	struct bisect_job *j = s->j;
 	double pairs = pow(2 * s->noise / s->step, 2);
 	struct bisect_try *t = try_of(j, s->commit[next], err);
-	struct answer *a = calloc(1, sizeof(*a));
+	struct compare_times *a = calloc(1, sizeof(*a));
 	int ret;
 
 	if (!t || !a) {

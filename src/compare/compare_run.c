@@ -30,6 +30,8 @@ struct job {
 	struct tare_error *err;
 };
 
+const char *const compare_time_names[COMPARE_TIMES] = { "cpu-time", "wall" };
+
 const char *compare_side_name(enum compare_side side)
 {
 	return side == COMPARE_BEFORE ? "before" : "after";
@@ -125,6 +127,11 @@ static void measured(const struct job *j, enum kind kind, size_t *from, size_t *
 	*to = kind == COUNTS && j->exact ? j->events : j->out->n;
 }
 
+static bool is_wall(const struct compare_event *time)
+{
+	return !strcmp(time->name, compare_time_names[COMPARE_WALL]);
+}
+
 static int keep(struct job *j, enum compare_side side, enum kind kind, bool again,
 		const struct repeat_run_result *r)
 {
@@ -139,9 +146,9 @@ static int keep(struct job *j, enum compare_side side, enum kind kind, bool agai
 			e->exact &= r->quality[i] == TARE_EXACT;
 		if (!again || j->confirm[i])
 			ret = compare_add(again ? &e->again[side] : &e->of[side],
-					  i < j->events            ? r->count[i]
-						  : i == j->events ? r->cpu_ns
-								   : r->wall_ns,
+					  i < j->events        ? r->count[i]
+						  : is_wall(e) ? r->wall_ns
+							       : r->cpu_ns,
 					  j->err);
 	}
 	return ret;
@@ -372,22 +379,35 @@ static int confirm(struct job *j)
 
 /* ---- all ---- */
 
-static int name_event(struct job *j, const char *name, bool exact, bool time)
+static int name_event(struct job *j, const char *name, bool exact, double threshold)
 {
-	const struct compare_plan *p = j->plan;
 	struct compare_event *e = &j->out->event[j->out->n++];
 
 	*e = (struct compare_event){
 		.name = strdup(name),
 		.exact = exact,
-		.time = time,
 		.paired = !exact,
-		.threshold = p->threshold >= 0 ? p->threshold
-			: time                 ? COMPARE_THRESHOLD_TIME
-					       : COMPARE_THRESHOLD_COUNT,
-		.allowed = p->threshold >= 0 ? p->threshold : 0,
+		.threshold = threshold >= 0 ? threshold : COMPARE_THRESHOLD_COUNT,
+		.allowed = threshold >= 0 ? threshold : 0,
 	};
 	return e->name ? 0 : tare_fail_nomem(j->err);
+}
+
+static int name_times(struct job *j)
+{
+	const struct compare_plan *p = j->plan;
+	int ret = 0;
+
+	for (int t = 0; ret == 0 && p->runs && t < COMPARE_TIMES; t++) {
+		double threshold = p->time ? p->time[t].threshold : p->threshold;
+
+		if (p->time && !p->time[t].measured)
+			continue;
+		ret = name_event(j, compare_time_names[t], false,
+				 threshold >= 0 ? threshold : COMPARE_THRESHOLD_TIME);
+		j->out->event[j->out->n - 1].time = true;
+	}
+	return ret;
 }
 
 static int prepare(struct job *j)
@@ -409,11 +429,9 @@ static int prepare(struct job *j)
 	j->events = list->n;
 	for (size_t i = 0; ret == 0 && i < list->n; i++)
 		ret = name_event(j, list->enc[i].name, j->exact && engine_counts(&list->enc[i]),
-				 false);
-	if (ret == 0 && p->runs)
-		ret = name_event(j, "cpu-time", false, true);
-	if (ret == 0 && p->runs)
-		ret = name_event(j, "wall", false, true);
+				 p->threshold);
+	if (ret == 0)
+		ret = name_times(j);
 	for (size_t i = 0; ret == 0 && i < j->events; i++)
 		if (j->exact && !j->out->event[i].exact) {
 			tare_fail(j->err, EINVAL,

@@ -13,19 +13,29 @@
 #include "launch/stdin_replay.h"
 #include "stat/repeat_run.h"
 
-enum { COMPARE_EVENTS_MAX = REPEAT_EVENTS_MAX + 2 };
+enum compare_time { COMPARE_CPU_TIME, COMPARE_WALL, COMPARE_TIMES };
+enum { COMPARE_EVENTS_MAX = REPEAT_EVENTS_MAX + COMPARE_TIMES };
+
+extern const char *const compare_time_names[COMPARE_TIMES];
+
+struct compare_time_plan {
+	bool measured;
+	double threshold; /* percent; negative: the usual one */
+};
 
 struct compare_plan {
 	char *const *argv[COMPARE_SIDES];
 	const char *dir[COMPARE_SIDES]; /* working directory; NULL: tare's own */
 	const char *events;             /* as for -e; the exact engine's or the processor's */
 	enum engine_wish engine;
-	/* the items fixed in runs under the exact engine; failures are noted there */
+	/* the items fixed in the runs that count, or in all if none do; failures are noted there */
 	struct determinism *fixed;
-	unsigned runs;              /* most pairs, for events that are not exact; 0: no times */
-	uint64_t budget_ns;         /* no further pairs when a set would take longer; 0: no limit */
-	bool one_set;               /* exactly so many, whatever they show */
-	double threshold;           /* percent; negative: the usual one of each event */
+	unsigned runs;      /* most pairs, for events that are not exact; 0: no times */
+	uint64_t budget_ns; /* no further pairs when a set would take longer; 0: no limit */
+	bool one_set;       /* exactly so many, whatever they show */
+	double threshold;   /* percent; negative: the usual one of each event */
+	/* of each time: whether it is measured, and its threshold; NULL: both, `threshold` */
+	const struct compare_time_plan *time;
 	bool allow_failure;         /* a command may fail, if both sides fail the same way */
 	uint64_t timeout_ns;        /* of one run; 0: none */
 	struct stdin_replay *input; /* begun; or NULL */

@@ -235,33 +235,46 @@ void compare_headline(struct text *out, const struct compare_shown *s, const str
 		put_unknown(out, s);
 }
 
+bool compare_put_open(struct text *out, const struct compare_event *e, bool options)
+{
+	bool too_few = e->by_pairs && !isfinite(e->half_percent),
+	     one = e->of[0].n < 2 || e->of[1].n < 2;
+
+	if (e->verdict != COMPARE_CANNOT_TELL ||
+	    (!e->unconfirmed && !too_few && !one && !e->needed))
+		return false;
+	text_add(out, "%s: ", e->name);
+	if (e->unconfirmed)
+		text_add(out, "the first set of runs showed a change, the second did not");
+	else if (too_few)
+		text_add(out, "the test of pairs needs at least %zu runs of each side", e->needed);
+	else if (one)
+		text_add(out, "one run of a side does not show its noise");
+	else if (e->needed > COMPARE_RUNS_MAX)
+		text_add(out, "more than %d runs of each side would be needed", COMPARE_RUNS_MAX);
+	else
+		text_add(
+			out,
+			"about %zu runs of each side%s would show whether the change exceeds %g %%",
+			e->needed, options && e->by_pairs ? " (-r)" : "", e->threshold);
+	if (options && too_few && !e->unconfirmed)
+		text_add(out, " (-r %zu)", e->needed);
+	return true;
+}
+
 static void explain_event(struct compare_shown *s, const struct compare_event *e)
 {
+	struct text open = { 0 };
+
 	for (int side = 0; side < COMPARE_SIDES; side++)
 		if (e->varies[side])
 			compare_note(
 				s,
 				"%s does not repeat %s: it is compared by a test; tare diverge shows where two runs differ",
 				e->name, compare_side_name(side));
-	if (e->verdict != COMPARE_CANNOT_TELL)
-		return;
-	if (e->unconfirmed)
-		compare_note(s, "%s: the first set of runs showed a change, the second did not",
-			     e->name);
-	else if (e->by_pairs && !isfinite(e->half_percent))
-		compare_note(s,
-			     "%s: the test of pairs needs at least %zu runs of each side (-r %zu)",
-			     e->name, e->needed, e->needed);
-	else if (e->of[0].n < 2 || e->of[1].n < 2)
-		compare_note(s, "%s: one run of a side does not show its noise", e->name);
-	else if (e->needed > COMPARE_RUNS_MAX)
-		compare_note(s, "%s: more than %d runs of each side would be needed", e->name,
-			     COMPARE_RUNS_MAX);
-	else if (e->needed)
-		compare_note(
-			s,
-			"%s: about %zu runs of each side%s would show whether the change exceeds %g %%",
-			e->name, e->needed, e->by_pairs ? " (-r)" : "", e->threshold);
+	if (compare_put_open(&open, e, true))
+		compare_note(s, "%s", open.s ? open.s : "");
+	text_free(&open);
 }
 
 void compare_explain(struct compare_shown *s, const struct compare_measured *m)

@@ -33,6 +33,11 @@ void compare_note(struct compare_shown *s, const char *fmt, ...)
 /* Adds the notes that follow from the numbers: runs needed, counts that do not repeat, ... */
 void compare_explain(struct compare_shown *s, const struct compare_measured *m);
 /*
+ * Why the runs of an event cannot tell, and how many would. False: it has a verdict, or the reason
+ * is unknown. options: name the one for the number of runs.
+ */
+bool compare_put_open(struct text *out, const struct compare_event *e, bool options);
+/*
  * "slower: 2.31 % more instructions (exact), in parse_line +2.1 M", without a newline. Names in it,
  * and in notes, are not escaped.
  */
