@@ -95,6 +95,7 @@ const char *gate_verdict_word(enum gate_verdict v)
 		[GATE_NEW] = "new",
 		[GATE_GONE] = "not run",
 		[GATE_ACCEPTED] = "accepted",
+		[GATE_UNCLEAR] = "cannot tell",
 		[GATE_SLOWER] = "slower",
 		[GATE_UNLIKE] = "not comparable",
 		[GATE_VARIES] = "does not repeat",
@@ -107,6 +108,14 @@ const char *gate_verdict_word(enum gate_verdict v)
 bool gate_verdict_is_error(enum gate_verdict v)
 {
 	return v == GATE_UNLIKE || v == GATE_VARIES || v == GATE_FAILED;
+}
+
+void gate_fail(struct gate_outcome *o, enum gate_verdict v, const struct tare_error *err)
+{
+	o->verdict = v;
+	o->head.n = 0;
+	snprintf(o->why, sizeof(o->why), "%.500s", err->what);
+	snprintf(o->hint, sizeof(o->hint), "%.500s", err->hint);
 }
 
 bool gate_is_event(const char *configured, const char *event)
@@ -122,12 +131,31 @@ bool gate_is_event(const char *configured, const char *event)
 	return !strcmp(event, part ? part : "");
 }
 
-static const struct gate_limit *limit_of(const struct gate_benchmark *b, const char *event)
+const struct gate_limit *gate_limit_of(const struct gate_benchmark *b, const char *event)
 {
 	for (size_t i = 0; i < b->limits; i++)
 		if (!b->limit[i].event || gate_is_event(b->limit[i].event, event))
 			return &b->limit[i];
 	return NULL;
+}
+
+const struct gate_limit *gate_time_limit(const struct gate_benchmark *b, enum compare_time t)
+{
+	for (size_t i = 0; i < b->limits; i++) {
+		const struct gate_limit *l = &b->limit[i];
+
+		if (l->relative && (!l->event || !strcmp(l->event, compare_time_names[t])))
+			return l;
+	}
+	return NULL;
+}
+
+bool gate_has_times(const struct gate_benchmark *b)
+{
+	for (int t = 0; t < COMPARE_TIMES; t++)
+		if (b->time[t])
+			return true;
+	return false;
 }
 
 static bool within(const struct gate_limit *l, uint64_t base, uint64_t head)
@@ -236,14 +264,43 @@ static void check_variables(struct gate_outcome *o)
 /* The worst of its events decides. */
 static enum gate_verdict worst(const struct gate_outcome *o)
 {
-	static const enum gate_verdict order[] = { GATE_SLOWER, GATE_WITHIN, GATE_FASTER,
-						   GATE_SAME };
+	static const enum gate_verdict order[] = { GATE_SLOWER, GATE_UNCLEAR, GATE_WITHIN,
+						   GATE_FASTER, GATE_SAME };
 
-	for (size_t k = 0; k < ARRAY_SIZE(order); k++)
+	for (size_t k = 0; k < ARRAY_SIZE(order); k++) {
 		for (size_t i = 0; i < o->head.n; i++)
 			if (o->event[i] == order[k])
 				return order[k];
+		for (int t = 0; t < COMPARE_TIMES; t++)
+			if (o->time[t].measured && o->time[t].verdict == order[k])
+				return order[k];
+	}
 	return GATE_NEW;
+}
+
+/* Not if an exact event already has another verdict than its own: accepted, not comparable. */
+void gate_judge_times(struct gate_outcome *o)
+{
+	static const enum gate_verdict verdicts[] = { [COMPARE_CANNOT_TELL] = GATE_UNCLEAR,
+						      [COMPARE_SAME] = GATE_SAME,
+						      [COMPARE_LESS] = GATE_FASTER,
+						      [COMPARE_MORE] = GATE_SLOWER };
+	bool slower = false;
+
+	for (int t = 0; t < COMPARE_TIMES; t++) {
+		struct gate_time *time = &o->time[t];
+
+		if (!time->measured)
+			continue;
+		time->verdict = verdicts[time->numbers.verdict];
+		slower |= time->verdict == GATE_SLOWER;
+	}
+	if (gate_verdict_is_error(o->verdict))
+		return;
+	if (o->verdict != GATE_ACCEPTED)
+		o->verdict = worst(o);
+	else if (slower)
+		o->verdict = GATE_SLOWER;
 }
 
 /* ---- accepted changes ---- */
@@ -296,7 +353,8 @@ static void accept(struct gate_outcome *o, const struct gate_benchmark *b,
 
 		if (o->verdict == GATE_SLOWER && o->event[i] != GATE_SLOWER)
 			continue;
-		if (most && (v->count <= *most || within(limit_of(b, v->event), *most, v->count)))
+		if (most &&
+		    (v->count <= *most || within(gate_limit_of(b, v->event), *most, v->count)))
 			continue;
 		if (most)
 			snprintf(o->why, sizeof(o->why),
@@ -376,7 +434,7 @@ void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
 				if (strcmp(v->event, o->base->value[k].event) != 0)
 					continue;
 				o->in_base[i] = (int)k;
-				o->limit[i] = limit_of(b, v->event);
+				o->limit[i] = gate_limit_of(b, v->event);
 				o->event[i] = judge_event(o->limit[i], o->base->value[k].count,
 							  v->count);
 			}

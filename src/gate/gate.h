@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/error.h"
+#include "compare/compare_run.h"
 
 enum {
 	GATE_BENCHMARKS_MAX = 1000,
@@ -39,7 +40,10 @@ struct gate_benchmark {
 	bool all_regions; /* count each region */
 	char **regions;   /* labels to count, up to a NULL; NULL: none, or all */
 	char *setup, *directory, *events, *isa; /* NULL: none, the current directory, ... */
-	char **environment;                     /* "NAME=value", up to a NULL */
+	/* Of `events`, but not in it, as they are not counted: compared in pairs of runs. */
+	bool time[COMPARE_TIMES];
+	bool only_times;    /* nothing is counted */
+	char **environment; /* "NAME=value", up to a NULL */
 	unsigned runs;
 	uint64_t timeout_ns; /* of one run; 0: none */
 	struct gate_limit limit[GATE_LIMITS_MAX];
@@ -114,10 +118,20 @@ enum gate_verdict {
 	GATE_NEW,    /* not in the baseline */
 	GATE_GONE,   /* only in the baseline */
 	GATE_ACCEPTED,
+	GATE_UNCLEAR, /* the pairs of a time cannot tell */
 	GATE_SLOWER,
 	GATE_UNLIKE, /* refused: measured under other conditions */
 	GATE_VARIES, /* the counts do not repeat */
 	GATE_FAILED,
+};
+
+/* A time of both sides. It is not stored: times of different days cannot be compared. */
+struct gate_time {
+	bool measured;
+	/* the numbers; of the values, only n */
+	struct compare_event numbers;
+	enum gate_verdict verdict;
+	const struct gate_limit *limit; /* NULL: none, the usual threshold */
 };
 
 struct gate_outcome {
@@ -126,7 +140,8 @@ struct gate_outcome {
 	enum gate_verdict verdict, event[GATE_EVENTS_MAX];
 	/* of each event of head; its index in base, or -1 */
 	int in_base[GATE_EVENTS_MAX];
-	const struct gate_limit *limit[GATE_EVENTS_MAX];  /* NULL: none, any increase is one */
+	const struct gate_limit *limit[GATE_EVENTS_MAX]; /* NULL: none, any increase is one */
+	struct gate_time time[COMPARE_TIMES];
 	char why[GATE_TEXT_BYTES], hint[GATE_TEXT_BYTES]; /* "": nothing to say */
 	/* by gate_cause(): the function with the largest change, and that of its instructions */
 	char function[GATE_TEXT_BYTES];
@@ -136,6 +151,8 @@ struct gate_outcome {
 	size_t remarks;
 };
 
+/* It could not be measured: a verdict that is an error, and no counts. */
+void gate_fail(struct gate_outcome *o, enum gate_verdict v, const struct tare_error *err);
 void gate_remark(struct gate_outcome *o, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /*
@@ -150,6 +167,12 @@ int gate_bench_parse(struct gate_outcome *out, const char *text, size_t n, struc
  */
 void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
 		const struct gate_records *base, const struct gate_records *accepted);
+/* Includes the verdicts of the times that were measured. */
+void gate_judge_times(struct gate_outcome *o);
+bool gate_has_times(const struct gate_benchmark *b);
+/* The first limit that applies to an event, and to a time: a percentage. NULL: none. */
+const struct gate_limit *gate_limit_of(const struct gate_benchmark *b, const char *event);
+const struct gate_limit *gate_time_limit(const struct gate_benchmark *b, enum compare_time t);
 /*
  * "instructions" of the configuration is "instructions:u" of the exact engine; "instructions in X"
  * is "instructions:u in X".

@@ -85,25 +85,29 @@ static int take_argv(struct reader *r, const struct json_t *v, char ***to)
 	return **to[0] ? 0 : wrong(r, "the first word is empty");
 }
 
-/* Stored results cannot be compared with runs at another time, on another load. */
-static int refuse_times(struct reader *r, const char *events)
+/* Moves the times out of the events: they are not counted. */
+static int split_times(struct reader *r, struct gate_benchmark *b)
 {
-	static const char *const times[] = { "cpu-time", "wall" };
+	struct text counts = { 0 };
 
-	for (const char *at = events; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-		for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
-			size_t n = strlen(times[i]);
+	for (const char *at = b->events; *at; at += *at == ',') {
+		size_t n = strcspn(at, ",");
+		bool is_time = false;
 
-			if (strncmp(at, times[i], n) != 0 || (at[n] && at[n] != ','))
-				continue;
-			wrong(r, "%s has noise, and stored results are compared by exact counts",
-			      times[i]);
-			tare_hint(r->err,
-				  "tare compare --rev BASE..HEAD compares times, in pairs "
-				  "of runs; status 2: slower");
-			return -EINVAL;
+		for (int t = 0; t < COMPARE_TIMES; t++) {
+			const char *name = compare_time_names[t];
+
+			if (strlen(name) == n && !strncmp(at, name, n))
+				is_time = b->time[t] = true;
 		}
-	return 0;
+		if (!is_time)
+			text_add(&counts, "%s%.*s", counts.len ? "," : "", (int)n, at);
+		at += n;
+	}
+	free(b->events);
+	b->only_times = !counts.len;
+	b->events = b->only_times ? NULL : text_take(&counts);
+	return b->only_times || b->events ? 0 : tare_fail_nomem(r->err);
 }
 
 static int take_events(struct reader *r, const struct json_t *v, char **to)
@@ -239,6 +243,9 @@ static int take_one_limit(struct reader *r, const struct json_t *v, const char *
 
 	if (b->limits == GATE_LIMITS_MAX / 2)
 		return wrong(r, "more than %d limits", GATE_LIMITS_MAX / 2);
+	for (int t = 0; event && !s && t < COMPARE_TIMES; t++)
+		if (!strcmp(event, compare_time_names[t]))
+			return wrong(r, "must be a percentage like \"1 %%\": it is of a time");
 	*l = (struct gate_limit){ .relative = s };
 	if (s) {
 		l->percent = *s >= '0' && *s <= '9' ? strtod(s, &end) : -1;
@@ -311,7 +318,7 @@ static int take_key(struct reader *r, struct gate_benchmark *b, const char *key,
 		return take_string(r, v, &b->directory);
 	if (!strcmp(key, "events")) {
 		ret = take_events(r, v, &b->events);
-		return ret == 0 ? refuse_times(r, b->events) : ret;
+		return ret == 0 ? split_times(r, b) : ret;
 	}
 	if (!strcmp(key, "limit"))
 		return take_limits(r, v, b);
@@ -361,6 +368,10 @@ static int take_benchmark(struct reader *r, const char *name, const struct json_
 		ret = wrong(r, "there is no command");
 	if (ret == 0 && b->bench && (b->regions || b->all_regions))
 		ret = wrong(r, "\"regions\" is for a command, not for \"bench\"");
+	if (ret == 0 && b->bench && gate_has_times(b))
+		ret = wrong(r, "times are compared of a command, not of \"bench\"");
+	if (ret == 0 && b->only_times && (b->regions || b->all_regions))
+		ret = wrong(r, "\"regions\" counts instructions: add them to \"events\"");
 	return ret;
 }
 

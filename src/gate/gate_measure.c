@@ -26,15 +26,15 @@ struct answer {
 	struct gate_outcome outcome;
 };
 
-static void fail(struct gate_outcome *o, enum gate_verdict v, const struct tare_error *err)
-{
-	o->verdict = v;
-	o->head.n = 0;
-	snprintf(o->why, sizeof(o->why), "%.500s", err->what);
-	snprintf(o->hint, sizeof(o->hint), "%.500s", err->hint);
-}
-
 /* ---- in the measuring process ---- */
+
+void gate_put_environment(struct text *items, const struct gate_benchmark *b)
+{
+	text_add(items, "env");
+	for (char **v = b->environment; v && *v; v++)
+		text_add(items, "%s%.*s", v == b->environment ? "=" : ":", (int)strcspn(*v, "="),
+			 *v);
+}
 
 /*
  * The usual items, plus cwd and env: on a CI server, the base was measured in another folder and
@@ -42,10 +42,8 @@ static void fail(struct gate_outcome *o, enum gate_verdict v, const struct tare_
  */
 static void put_items(struct text *items, const struct gate_benchmark *b)
 {
-	text_add(items, "+cwd,+env");
-	for (char **v = b->environment; v && *v; v++)
-		text_add(items, "%s%.*s", v == b->environment ? "=" : ":", (int)strcspn(*v, "="),
-			 *v);
+	text_add(items, "+cwd,+");
+	gate_put_environment(items, b);
 	if (b->isa)
 		text_add(items, ",+isa=%s", b->isa);
 }
@@ -60,6 +58,12 @@ static int conditions(struct determinism *fixed, const struct gate_benchmark *b,
 	ret = items.failed ? tare_fail_nomem(err) : determinism_parse(items.s, fixed, err);
 	text_free(&items);
 	return ret;
+}
+
+/* NULL: none */
+static const char *counted_events(const struct gate_benchmark *b)
+{
+	return b->only_times ? NULL : b->events ? b->events : "instructions";
 }
 
 static int check_end(const struct repeat_run_result *r, const char *command, struct tare_error *err)
@@ -131,7 +135,7 @@ static int run_all(struct answer *a, const struct repeat_run *how, const struct 
 			  how->list.enc[at].name, (unsigned long long)first.count[at],
 			  (unsigned long long)r.count[at]);
 		tare_hint(err, "tare diverge -- COMMAND shows where two runs differ");
-		fail(&a->outcome, GATE_VARIES, err);
+		gate_fail(&a->outcome, GATE_VARIES, err);
 		return 0;
 	}
 	for (size_t i = 0; ret == 0 && i < how->list.n; i++) {
@@ -168,8 +172,7 @@ static int measure(struct answer *a, const struct gate_benchmark *b, struct tare
 	status = pidspace_enter(&fixed, b->argv[0]);
 	if (status >= 0)
 		_exit(status); /* it was done in the namespace */
-	ret = repeat_run_open(&how, b->argv, b->events ? b->events : "instructions", ENGINE_EXACT,
-			      err);
+	ret = repeat_run_open(&how, b->argv, counted_events(b), ENGINE_EXACT, err);
 	how.timeout_ns = b->timeout_ns;
 	for (size_t i = 0; ret == 0 && i < how.list.n; i++)
 		if (!engine_counts(&how.list.enc[i])) {
@@ -215,7 +218,7 @@ static void measuring_process(struct answer *a, const struct gate_benchmark *b, 
 	else
 		ret = measure(a, b, &err);
 	if (ret < 0)
-		fail(&a->outcome, GATE_FAILED, &err);
+		gate_fail(&a->outcome, GATE_FAILED, &err);
 	a->done = true;
 	_exit(0);
 }
@@ -290,7 +293,7 @@ static void put_message(struct text *out, const char *said, const char *file)
 
 /*
  * Runs a command of tare; adds its standard output to `out`. If it fails, the benchmark fails, see
- * fail(). file: a temporary file, which the message should not name; or NULL.
+ * gate_fail(). file: a temporary file, which the message should not name; or NULL.
  */
 static int run_tare(struct gate_outcome *o, const struct place *p, char *const *argv,
 		    const char *file, struct text *out, struct tare_error *err)
@@ -308,7 +311,7 @@ static int run_tare(struct gate_outcome *o, const struct place *p, char *const *
 			put_message(&line, said.s, file);
 		tare_fail(&why, EINVAL, "%.400s",
 			  line.len ? line.s : "it failed without a message");
-		fail(o, GATE_FAILED, &why);
+		gate_fail(o, GATE_FAILED, &why);
 	}
 	text_free(&said);
 	text_free(&line);
@@ -366,7 +369,7 @@ static int count_regions(struct gate_outcome *o, const struct place *p, struct t
 	if (ret == 0 && !gate_verdict_is_error(o->verdict) &&
 	    gate_regions_parse(&o->head, p->b, document.s ? document.s : "", document.len, &why) <
 		    0)
-		fail(o, GATE_FAILED, &why);
+		gate_fail(o, GATE_FAILED, &why);
 	temp_folder_close(&folder);
 	text_free(&document);
 	return ret;
@@ -404,7 +407,7 @@ static int count_tests(struct gate_outcome *o, const struct place *p, struct tar
 	}
 	if (ret == 0 && !gate_verdict_is_error(o->verdict) &&
 	    (ret = gate_bench_parse(o, document.s ? document.s : "", document.len, &why)) < 0) {
-		fail(o, ret == -EAGAIN ? GATE_VARIES : GATE_FAILED, &why);
+		gate_fail(o, ret == -EAGAIN ? GATE_VARIES : GATE_FAILED, &why);
 		ret = 0;
 	}
 	free(argv);
@@ -435,7 +438,7 @@ static void part_varies(struct gate_outcome *o, const struct gate_record *a,
 	else
 		tare_fail(&why, EINVAL, "two runs do not have the same regions or tests");
 	tare_hint(&why, "tare diverge -- COMMAND shows where two runs differ");
-	fail(o, GATE_VARIES, &why);
+	gate_fail(o, GATE_VARIES, &why);
 }
 
 /* As run_all(): all runs must be equal, except that the first one may differ. */
@@ -465,8 +468,12 @@ static int measure_parts(struct gate_outcome *out, const struct place *p, struct
 
 /* ---- in tare ---- */
 
-static bool is_measured(const struct repeat_run *how, const char *event)
+static bool is_measured(const struct repeat_run *how, const struct gate_benchmark *b,
+			const char *event)
 {
+	for (int t = 0; t < COMPARE_TIMES; t++)
+		if (!strcmp(event, compare_time_names[t]))
+			return b->time[t];
 	if (strstr(event, GATE_IN))
 		return true; /* a region or a test: check_part_limits() */
 	for (size_t i = 0; i < how->list.n; i++)
@@ -491,7 +498,7 @@ static void check_part_limits(struct gate_outcome *o, const struct gate_benchmar
 		tare_fail(&why, EINVAL, "there is a limit for %.100s, but it is not measured",
 			  event);
 		tare_hint(&why, "correct or remove the limit");
-		fail(o, GATE_FAILED, &why);
+		gate_fail(o, GATE_FAILED, &why);
 		return;
 	}
 }
@@ -531,11 +538,10 @@ int gate_check_limits(const struct gate_config *c, const char *name, struct tare
 		if (!named)
 			continue;
 		/* if not, its measurement says why */
-		opened = repeat_run_open(&how, b->argv, b->events ? b->events : "instructions",
-					 ENGINE_EXACT, &why) == 0;
+		opened = repeat_run_open(&how, b->argv, counted_events(b), ENGINE_EXACT, &why) == 0;
 		for (size_t k = 0; ret == 0 && k < b->limits; k++) {
 			const struct gate_limit *l = &b->limit[k];
-			bool measured = !l->event || !opened || is_measured(&how, l->event);
+			bool measured = !l->event || !opened || is_measured(&how, b, l->event);
 
 			used[b->limits - 1 - k] |= measured;
 			if (!measured && !l->usual)
@@ -588,8 +594,8 @@ static void describe(struct gate_record *r, const struct gate_benchmark *b)
 	text_free(&command);
 }
 
-static int set_up(struct gate_outcome *o, const struct gate_benchmark *b, const char *dir,
-		  struct revision_signals *s, struct tare_error *err)
+int gate_set_up(struct gate_outcome *o, const struct gate_benchmark *b, const char *dir,
+		struct revision_signals *s, struct tare_error *err)
 {
 	char shell[] = "sh", option[] = "-c", *argv[] = { shell, option, b->setup, NULL };
 	const struct gate_program p = { .argv = argv, .dir = dir, .environment = b->environment };
@@ -606,7 +612,7 @@ static int set_up(struct gate_outcome *o, const struct gate_benchmark *b, const 
 		tare_fail(&why, EINVAL, "its setup failed with exit status %d%s%.300s",
 			  WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
 			  line.len ? ": " : "", line.len ? line.s : "");
-		fail(o, GATE_FAILED, &why);
+		gate_fail(o, GATE_FAILED, &why);
 	}
 	text_free(&said);
 	text_free(&line);
@@ -627,8 +633,10 @@ int gate_measure(struct gate_outcome *out, const struct gate_benchmark *b, const
 	describe(&out->head, b);
 	snprintf(full, sizeof(full), "%.2000s%s%.2000s", dir, b->directory ? "/" : "",
 		 b->directory ? b->directory : "");
-	ret = set_up(out, b, full, s, err);
+	ret = gate_set_up(out, b, full, s, err);
 	if (ret < 0 || gate_verdict_is_error(out->verdict))
+		goto out;
+	if (b->only_times)
 		goto out;
 	if (b->bench) {
 		ret = measure_parts(out, &(struct place){ b, full, s }, err);
@@ -651,7 +659,7 @@ int gate_measure(struct gate_outcome *out, const struct gate_benchmark *b, const
 
 		tare_fail(&why, EIO, "the process that measured it ended early, with status %#x",
 			  status);
-		fail(out, GATE_FAILED, &why);
+		gate_fail(out, GATE_FAILED, &why);
 	}
 	if (ret == 0 && !gate_verdict_is_error(out->verdict) && (b->regions || b->all_regions))
 		ret = measure_parts(out, &(struct place){ b, full, s }, err);

@@ -16,6 +16,11 @@ int gate_check_limits(const struct gate_config *c, const char *name, struct tare
  */
 int gate_measure(struct gate_outcome *out, const struct gate_benchmark *b, const char *dir,
 		 struct revision_signals *s, struct tare_error *err);
+/* Runs the setup of a benchmark in its directory `dir`; if it fails, the benchmark does. */
+int gate_set_up(struct gate_outcome *o, const struct gate_benchmark *b, const char *dir,
+		struct revision_signals *s, struct tare_error *err);
+/* The item of the environment: "env=A:B". */
+void gate_put_environment(struct text *items, const struct gate_benchmark *b);
 /*
  * Says in o->why and o->function which function of a slower benchmark changed most. base, head:
  * absolute paths of both sides; folder: for temporary files.

@@ -79,10 +79,12 @@ static const struct {
 	  "a.runs: must be a whole" },
 	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"isa\": \"a,b\"}}}", "one CPU model" },
 	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"events\": []}}}", "list of events" },
-	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"events\": \"instructions,wall\"}}}",
-	  "wall has noise" },
-	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"events\": [\"cpu-time\"]}}}",
-	  "events: cpu-time has noise" },
+	{ "{\"benchmarks\": {\"a\": {\"bench\": \"x.c\", \"events\": \"wall\"}}}",
+	  "not of \"bench\"" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"events\": [\"cpu-time\"], \"regions\": true}}}",
+	  "counts instructions" },
+	{ "{\"limit\": {\"wall\": 5}, \"benchmarks\": {\"a\": {\"command\": \"x\"}}}",
+	  "limit.wall: must be a percentage" },
 	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"bench\": \"y\"}}}", "not both" },
 	{ "{\"benchmarks\": {\"a\": {\"bench\": []}}}", "a.bench: must be a file, or a list" },
 	{ "{\"benchmarks\": {\"a\": {\"bench\": [1]}}}", "a.bench: must be a file, or a list" },
@@ -444,6 +446,143 @@ TEST(only_like_is_compared_with_like)
 		CHECK_EQ(o.verdict, differs[i] == base.command ? GATE_ACCEPTED : GATE_UNLIKE,
 			 "%d: only a new command can be accepted", i);
 	}
+}
+
+TEST(times_are_split_from_the_events)
+{
+	static const struct {
+		const char *events, *counted; /* NULL: none */
+		bool cpu, wall;
+	} row[] = {
+		{ "\"instructions,wall\"", "instructions", false, true },
+		{ "[\"cpu-time\", \"branches\", \"wall\", \"loads\"]", "branches,loads", true,
+		  true },
+		{ "\"cpu-time\"", NULL, true, false },
+		{ "\"walls,exact/wall/\"", "walls,exact/wall/", false, false },
+	};
+
+	if (!has_json())
+		tap_skip("jansson", "built without it");
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct tare_error err = TARE_ERROR_INIT;
+		struct gate_config c;
+		const struct gate_benchmark *b;
+		char text[200];
+
+		snprintf(text, sizeof(text),
+			 "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"events\": %s}}}",
+			 row[i].events);
+		CHECK_EQ(parse(&c, text, &err), 0, "%s", err.what);
+		b = c.benchmark;
+		CHECK(b->time[COMPARE_CPU_TIME] == row[i].cpu &&
+			      b->time[COMPARE_WALL] == row[i].wall,
+		      "%zu", i);
+		CHECK(b->only_times == !row[i].counted &&
+			      !strcmp(b->events ? b->events : "",
+				      row[i].counted ? row[i].counted : ""),
+		      "%zu: %s", i, b->events ? b->events : "none");
+		gate_config_free(&c);
+	}
+}
+
+TEST(limits_of_times_are_percentages)
+{
+	struct gate_benchmark b = { .limits = 3 };
+	char wall[] = "wall";
+
+	b.limit[0] = (struct gate_limit){ .amount = 5 };
+	b.limit[1] = (struct gate_limit){ .event = wall, .relative = true, .percent = 2 };
+	b.limit[2] = (struct gate_limit){ .relative = true, .percent = 3 };
+	CHECK(gate_time_limit(&b, COMPARE_WALL) == &b.limit[1] &&
+		      gate_time_limit(&b, COMPARE_CPU_TIME) == &b.limit[2],
+	      "the first that applies");
+	b.limits = 1;
+	CHECK(!gate_time_limit(&b, COMPARE_WALL), "a number of events is none");
+}
+
+TEST(times_are_part_of_the_verdict)
+{
+	static const struct {
+		enum gate_verdict counts;
+		enum compare_verdict time;
+		enum gate_verdict all;
+	} row[] = {
+		{ GATE_SAME, COMPARE_SAME, GATE_SAME },
+		{ GATE_SAME, COMPARE_MORE, GATE_SLOWER },
+		{ GATE_SAME, COMPARE_LESS, GATE_FASTER },
+		{ GATE_FASTER, COMPARE_CANNOT_TELL, GATE_UNCLEAR },
+		{ GATE_SLOWER, COMPARE_LESS, GATE_SLOWER },
+		{ GATE_ACCEPTED, COMPARE_SAME, GATE_ACCEPTED },
+		{ GATE_ACCEPTED, COMPARE_MORE, GATE_SLOWER },
+		{ GATE_UNLIKE, COMPARE_MORE, GATE_UNLIKE },
+		{ GATE_NEW, COMPARE_SAME, GATE_SAME }, /* nothing else was measured */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct gate_outcome o = { .head = result("a", 1), .verdict = row[i].counts };
+
+		o.event[0] = row[i].counts;
+		if (row[i].counts == GATE_NEW)
+			o.head.n = 0;
+		o.time[COMPARE_WALL].measured = true;
+		o.time[COMPARE_WALL].numbers.verdict = row[i].time;
+		gate_judge_times(&o);
+		CHECK_EQ(o.verdict, row[i].all, "%zu", i);
+	}
+}
+
+TEST(times_in_all_formats)
+{
+	static struct gate_outcome o;
+	const struct gate_limit limit = { .relative = true, .percent = 2 };
+	const struct gate_shown s = { .outcome = &o, .n = 1, .baseline = "b" };
+	struct style plain = { .width = 200, .thousands = true };
+	struct text text = { 0 };
+	char name[] = "wall";
+	static const char *const said[] = {
+		"it is unclear whether the benchmark is slower\n",
+		" wall            1.00 ms  1.02 ms  +2.00 +- 0.50 %    2 %  cannot tell\n",
+		" a: wall: about 99 runs of each side would show whether the change exceeds 2 %.\n",
+		"| a | wall | 1.00 ms | 1.02 ms | +2.00 ± 0.50 % | 2 % | cannot tell |\n",
+		"<skipped message=\"cannot tell: instructions:u: new 1; wall: cannot tell 1.00 ms "
+		"-&gt; 1.02 ms (+2.00 ± 0.50 %, limit 2 %)\"/>",
+		"\"pairs\": 12,",
+		"\"limit_percent\": 2,",
+		"\"verdict\": \"cannot tell\",\n  \"regression\": false",
+	};
+
+	o = (struct gate_outcome){ .head = result("a", 1) };
+	o.in_base[0] = -1;
+	o.event[0] = GATE_NEW;
+	o.time[COMPARE_WALL] = (struct gate_time){
+		.measured = true,
+		.limit = &limit,
+		.numbers = { .name = name,
+			     .time = true,
+			     .by_pairs = true,
+			     .verdict = COMPARE_CANNOT_TELL,
+			     .median = { 1000000, 1020000 },
+			     .percent = 2,
+			     .change = 20000,
+			     .half_percent = 0.5,
+			     .low_percent = 1.5,
+			     .high_percent = 2.5,
+			     .threshold = 2,
+			     .of = { { .n = 12 }, { .n = 12 } },
+			     .needed = 99 },
+	};
+	gate_judge_times(&o);
+	CHECK_EQ(o.verdict, GATE_UNCLEAR, "cannot tell");
+	gate_show_text(&text, &s, &plain);
+	text_add(&text, "\n---\n");
+	gate_markdown(&text, &s);
+	text_add(&text, "\n---\n");
+	gate_junit(&text, &s);
+	text_add(&text, "\n---\n");
+	gate_show_json(&text, &s);
+	for (size_t i = 0; i < ARRAY_SIZE(said); i++)
+		CHECK(strstr(text.s, said[i]), "%s is not in\n%s", said[i], text.s);
+	text_free(&text);
 }
 
 TEST(the_items_that_differ)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "compare/compare_view.h"
 #include "gate/gate_view.h"
 #include "output/escape.h"
 #include "output/json.h"
@@ -45,7 +46,8 @@ void gate_headline(struct text *out, const struct gate_shown *s)
 {
 	size_t slower = gate_count(s, GATE_SLOWER), faster = gate_count(s, GATE_FASTER),
 	       within = gate_count(s, GATE_WITHIN), accepted = gate_count(s, GATE_ACCEPTED),
-	       errors = gate_errors(s), all = s->n - gate_count(s, GATE_GONE);
+	       unclear = gate_count(s, GATE_UNCLEAR), errors = gate_errors(s),
+	       all = s->n - gate_count(s, GATE_GONE);
 
 	if (slower)
 		text_add(out,
@@ -59,6 +61,11 @@ void gate_headline(struct text *out, const struct gate_shown *s)
 			 errors == gate_count(s, GATE_UNLIKE) ? "compared" : "measured");
 	if (!s->baseline[0])
 		text_add(out, "%sno baseline: nothing was compared", out->len ? "; " : "");
+	else if (!slower && unclear)
+		text_add(out,
+			 all == 1 ? "it is unclear whether the benchmark is slower"
+				  : "%sit is unclear whether %zu of %zu benchmarks %s slower",
+			 errors ? "; " : "", unclear, all, unclear == 1 ? "is" : "are");
 	else if (!slower && errors < all)
 		text_add(out,
 			 all == 1                    ? "the benchmark is not slower"
@@ -66,6 +73,8 @@ void gate_headline(struct text *out, const struct gate_shown *s)
 				 : errors + 1 == all ? "; the other is not slower"
 						     : "; none of the others is slower",
 			 all);
+	if (slower && unclear)
+		text_add(out, ", %zu unclear", unclear);
 	if (faster)
 		text_add(out, ", %zu faster", faster);
 	if (within)
@@ -74,36 +83,88 @@ void gate_headline(struct text *out, const struct gate_shown *s)
 		text_add(out, ", %zu accepted", accepted);
 }
 
-/* ---- parts of a row ---- */
+/* ---- rows: an event or a time of a benchmark ---- */
 
-static const struct gate_value *base_of(const struct gate_outcome *o, size_t event)
+struct row {
+	const struct gate_outcome *o;
+	const char *event;
+	const struct gate_time *time;   /* NULL: an event */
+	uint64_t head;                  /* a count */
+	const struct gate_value *base;  /* of an event; NULL: not in the baseline */
+	const struct gate_limit *limit; /* NULL: none */
+	enum gate_verdict verdict;
+};
+
+/* Of an event; accepted and refused ones get the verdict of their benchmark. */
+static enum gate_verdict shown_verdict(const struct gate_outcome *o, enum gate_verdict v)
 {
-	return o->base && o->in_base[event] >= 0 ? &o->base->value[o->in_base[event]] : NULL;
+	if (gate_verdict_is_error(o->verdict) ||
+	    (o->verdict == GATE_ACCEPTED && (v == GATE_SLOWER || v == GATE_NEW)))
+		return o->verdict;
+	return v;
 }
 
-/* NAN: unknown */
-static double percent_of(const struct gate_outcome *o, size_t event)
+/* Row i of a benchmark; false: it has no more. */
+static bool row_at(struct row *r, const struct gate_outcome *o, size_t i)
 {
-	const struct gate_value *base = base_of(o, event);
-	double head = (double)o->head.value[event].count;
-
-	return base && base->count ? 100 * (head - (double)base->count) / (double)base->count : NAN;
+	*r = (struct row){ .o = o };
+	if (i < o->head.n) {
+		r->event = o->head.value[i].event;
+		r->head = o->head.value[i].count;
+		r->base = o->base && o->in_base[i] >= 0 ? &o->base->value[o->in_base[i]] : NULL;
+		r->limit = o->limit[i];
+		r->verdict = shown_verdict(o, o->event[i]);
+		return true;
+	}
+	i -= o->head.n;
+	for (int t = 0; t < COMPARE_TIMES; t++) {
+		if (!o->time[t].measured || i-- > 0)
+			continue;
+		r->event = compare_time_names[t];
+		r->time = &o->time[t];
+		r->limit = o->time[t].limit;
+		r->verdict = o->time[t].verdict;
+		return true;
+	}
+	return false;
 }
 
-static void put_change(struct text *out, const struct gate_outcome *o, size_t event)
+/* One row without an event for a benchmark without any. */
+static bool shown_row_at(struct row *r, const struct gate_outcome *o, size_t i)
 {
-	const struct gate_value *base = base_of(o, event);
-	uint64_t head = o->head.value[event].count;
-	double percent = percent_of(o, event);
+	if (row_at(r, o, i))
+		return true;
+	r->verdict = o->verdict;
+	return i == 0;
+}
 
-	if (!base)
+/* Nothing if there is none. */
+static void put_side(struct text *out, const struct style *style, const struct row *r,
+		     enum compare_side side)
+{
+	if (r->time)
+		compare_put_value(out, style, &r->time->numbers, side);
+	else if (r->event && side == COMPARE_AFTER)
+		put_count(out, style, r->head);
+	else if (r->base)
+		put_count(out, style, r->base->count);
+}
+
+static void put_change(struct text *out, const struct style *style, const struct row *r)
+{
+	double percent;
+
+	if (r->time) {
+		compare_put_percent(out, style, &r->time->numbers);
+	} else if (!r->base) {
 		return;
-	if (head == base->count) {
+	} else if (r->head == r->base->count) {
 		text_add(out, "0");
-	} else if (isnan(percent)) {
+	} else if (!r->base->count) {
 		text_add(out, "+");
-		put_count(out, &machine, head);
+		put_count(out, style, r->head);
 	} else {
+		percent = 100 * ((double)r->head - (double)r->base->count) / (double)r->base->count;
 		text_add(out, percent > 0 ? "+" : "-");
 		put_percent(out, fabs(percent));
 	}
@@ -111,33 +172,22 @@ static void put_change(struct text *out, const struct gate_outcome *o, size_t ev
 
 static bool has_limits(const struct gate_shown *s)
 {
+	struct row r;
+
 	for (size_t i = 0; i < s->n; i++)
-		for (size_t k = 0; k < s->outcome[i].head.n; k++)
-			if (s->outcome[i].limit[k])
+		for (size_t k = 0; row_at(&r, &s->outcome[i], k); k++)
+			if (r.limit)
 				return true;
 	return false;
 }
 
 /* Nothing if there is none. */
-static void put_limit(struct text *out, const struct gate_outcome *o, size_t event)
+static void put_limit(struct text *out, const struct row *r)
 {
-	const struct gate_limit *l = o->limit[event];
-
-	if (l && l->relative)
-		text_add(out, "%g %%", l->percent);
-	else if (l)
-		put_count(out, &machine, l->amount);
-}
-
-/* Of an event; accepted and refused ones get the verdict of their benchmark. */
-static enum gate_verdict shown_verdict(const struct gate_outcome *o, size_t event)
-{
-	enum gate_verdict v = o->event[event];
-
-	if (gate_verdict_is_error(o->verdict) ||
-	    (o->verdict == GATE_ACCEPTED && (v == GATE_SLOWER || v == GATE_NEW)))
-		return o->verdict;
-	return v;
+	if (r->limit && r->limit->relative)
+		text_add(out, "%g %%", r->limit->percent);
+	else if (r->limit)
+		put_count(out, &machine, r->limit->amount);
 }
 
 static const char *name_of(const struct gate_outcome *o)
@@ -149,33 +199,31 @@ static const char *name_of(const struct gate_outcome *o)
 
 static enum ink ink_of(enum gate_verdict v)
 {
-	return v == GATE_SLOWER ? INK_BAD : gate_verdict_is_error(v) ? INK_CAREFUL : INK_PLAIN;
+	return v == GATE_SLOWER                                 ? INK_BAD
+		: gate_verdict_is_error(v) || v == GATE_UNCLEAR ? INK_CAREFUL
+								: INK_PLAIN;
 }
 
-static void text_row(struct grid *g, const struct gate_outcome *o, size_t event,
-		     const struct style *style)
+static void text_row(struct grid *g, const struct row *r, const struct style *style)
 {
-	enum gate_verdict v = o->head.n ? shown_verdict(o, event) : o->verdict;
 	struct text t = { 0 };
 
 	grid_row(g);
-	escape_cell(&t, name_of(o));
+	escape_cell(&t, name_of(r->o));
 	grid_put(g, 0, INK_PLAIN, &t);
-	if (o->head.n) {
-		const struct gate_value *base = base_of(o, event);
-
-		escape_cell(&t, o->head.value[event].event);
+	if (r->event) {
+		escape_cell(&t, r->event);
 		grid_put(g, 1, INK_PLAIN, &t);
-		if (base)
-			put_count(&t, style, base->count);
+		put_side(&t, style, r, COMPARE_BEFORE);
 		grid_put(g, 2, INK_PLAIN, &t);
-		grid_count(g, 3, INK_PLAIN, style, o->head.value[event].count);
-		put_change(&t, o, event);
+		put_side(&t, style, r, COMPARE_AFTER);
+		grid_put(g, 3, INK_PLAIN, &t);
+		put_change(&t, style, r);
 		grid_put(g, 4, INK_PLAIN, &t);
-		put_limit(&t, o, event);
+		put_limit(&t, r);
 		grid_put(g, 5, INK_PLAIN, &t);
 	}
-	grid_word(g, 6, ink_of(v), gate_verdict_word(v));
+	grid_word(g, 6, ink_of(r->verdict), gate_verdict_word(r->verdict));
 }
 
 static void put_why(struct text *out, const struct gate_outcome *o)
@@ -202,24 +250,6 @@ static size_t count_remark(const struct gate_shown *s, const struct gate_outcome
 	return n;
 }
 
-/*
- * The k-th remark of a benchmark, with its name and how many others have the same remark. False:
- * an earlier one has shown it.
- */
-static bool put_remark(struct text *out, const struct gate_shown *s, const struct gate_outcome *o,
-		       size_t k)
-{
-	size_t n = count_remark(s, o, o->remark[k]);
-
-	if (!n)
-		return false;
-	text_add(out, "%s", name_of(o));
-	if (n > 1)
-		text_add(out, " and %zu more", n - 1);
-	text_add(out, ": %c%s", tolower((unsigned char)o->remark[k][0]), o->remark[k] + 1);
-	return true;
-}
-
 static void put_baseline(struct text *out, const struct gate_shown *s)
 {
 	if (s->by_file)
@@ -229,14 +259,84 @@ static void put_baseline(struct text *out, const struct gate_shown *s)
 			 s->measured_base ? "measured now at" : "the note of", s->baseline);
 }
 
-static void put_escaped(struct text *out, const struct style *style, const char *s)
+/* ---- lines after the table ---- */
+
+struct lines {
+	struct text *out;
+	const struct style *style; /* NULL: Markdown */
+};
+
+/* Ends a line, and escapes it: it may have names from files. */
+static void end_line(const struct lines *to, struct text *line)
+{
+	struct text shown = { 0 };
+
+	if (to->style) {
+		escape_cell(&shown, line->s ? line->s : "");
+		put_paragraph(to->out, to->style, INK_PLAIN, "%s.", shown.s ? shown.s : "");
+	} else {
+		text_add(to->out, "- ");
+		markup_markdown(to->out, line->s ? line->s : "");
+		text_add(to->out, "\n");
+	}
+	to->out->failed |= line->failed || shown.failed;
+	text_free(&shown);
+	text_free(line);
+}
+
+static void put_outcome(const struct lines *to, const struct gate_outcome *o)
+{
+	struct text line = { 0 }, open = { 0 };
+
+	if (o->why[0]) {
+		put_why(&line, o);
+		end_line(to, &line);
+	}
+	for (int t = 0; t < COMPARE_TIMES; t++) {
+		if (o->time[t].measured && compare_put_open(&open, &o->time[t].numbers, false)) {
+			text_add(&line, "%s: %s", name_of(o), open.s ? open.s : "");
+			end_line(to, &line);
+		}
+		text_free(&open);
+	}
+}
+
+/* A line for each remark, with the first benchmark that has it and the number of the others. */
+static void put_remarks(const struct lines *to, const struct gate_shown *s,
+			const struct gate_outcome *o)
+{
+	for (size_t i = 0; i < o->remarks; i++) {
+		size_t n = count_remark(s, o, o->remark[i]);
+		struct text line = { 0 };
+
+		if (!n)
+			continue;
+		text_add(&line, "%s", name_of(o));
+		if (n > 1)
+			text_add(&line, " and %zu more", n - 1);
+		text_add(&line, ": %c%s", tolower((unsigned char)o->remark[i][0]),
+			 o->remark[i] + 1);
+		end_line(to, &line);
+	}
+}
+
+static void put_lines(const struct lines *to, const struct gate_shown *s)
 {
 	struct text line = { 0 };
 
-	escape_cell(&line, s ? s : "");
-	put_paragraph(out, style, INK_PLAIN, "%s.", line.s ? line.s : "");
-	out->failed |= line.failed;
-	text_free(&line);
+	for (size_t i = 0; i < s->n; i++)
+		put_outcome(to, &s->outcome[i]);
+	for (size_t i = 0; i < s->n; i++)
+		put_remarks(to, s, &s->outcome[i]);
+	if (s->baseline[0])
+		put_baseline(&line, s);
+	else
+		text_add(&line, "No baseline: %s", s->none);
+	end_line(to, &line);
+	for (size_t i = 0; i < s->notes; i++) {
+		text_add(&line, "%s", s->note[i]);
+		end_line(to, &line);
+	}
 }
 
 void gate_show_text(struct text *out, const struct gate_shown *s, const struct style *style)
@@ -251,35 +351,17 @@ void gate_show_text(struct text *out, const struct gate_shown *s, const struct s
 						    : INK_STRONG;
 	struct grid g = grid_begin(columns, ARRAY_SIZE(columns));
 	struct text line = { 0 };
+	struct row r;
 
 	gate_headline(&line, s);
 	text_add(out, "%s%s%s\n\n", ink_on(style, ink), line.s ? line.s : "", ink_off(style));
 	text_free(&line);
 	for (size_t i = 0; i < s->n; i++)
-		for (size_t k = 0; k < s->outcome[i].head.n || k == 0; k++)
-			text_row(&g, &s->outcome[i], k, style);
+		for (size_t k = 0; shown_row_at(&r, &s->outcome[i], k); k++)
+			text_row(&g, &r, style);
 	grid_end(out, &g, style, 1);
 	text_add(out, "\n");
-	for (size_t i = 0; i < s->n; i++)
-		if (s->outcome[i].why[0]) {
-			put_why(&line, &s->outcome[i]);
-			put_escaped(out, style, line.s);
-			text_free(&line);
-		}
-	for (size_t i = 0; i < s->n; i++)
-		for (size_t k = 0; k < s->outcome[i].remarks; k++) {
-			if (put_remark(&line, s, &s->outcome[i], k))
-				put_escaped(out, style, line.s);
-			text_free(&line);
-		}
-	if (s->baseline[0])
-		put_baseline(&line, s);
-	else
-		text_add(&line, "No baseline: %s", s->none);
-	put_escaped(out, style, line.s);
-	for (size_t i = 0; i < s->notes; i++)
-		put_escaped(out, style, s->note[i]);
-	text_free(&line);
+	put_lines(&(struct lines){ out, style }, s);
 }
 
 /* ---- JSON ---- */
@@ -302,6 +384,35 @@ static void json_limit(struct json *j, const char *event, const struct gate_limi
 		json_string(j, event, words);
 	else
 		json_uint(j, event, l->amount);
+}
+
+static void json_times(struct json *j, const struct gate_outcome *o)
+{
+	json_array(j, "times");
+	for (int t = 0; t < COMPARE_TIMES; t++) {
+		const struct compare_event *e = &o->time[t].numbers;
+
+		if (!o->time[t].measured)
+			continue;
+		json_object(j, NULL);
+		json_string(j, "event", compare_time_names[t]);
+		json_string(j, "verdict", gate_verdict_word(o->time[t].verdict));
+		json_uint(j, "base_ns", e->median[COMPARE_BEFORE]);
+		json_uint(j, "head_ns", e->median[COMPARE_AFTER]);
+		json_real(j, "percent", e->percent);
+		json_real(j, "low_percent", e->low_percent);
+		json_real(j, "high_percent", e->high_percent);
+		json_real(j, "limit_percent", e->threshold);
+		json_uint(j, "pairs", e->of[0].n);
+		json_uint(j, "second_pairs", e->again[0].n);
+		json_bool(j, "unconfirmed", e->unconfirmed);
+		if (e->needed)
+			json_uint(j, "pairs_needed", e->needed);
+		else
+			json_null(j, "pairs_needed");
+		json_end(j);
+	}
+	json_end(j);
 }
 
 static void json_benchmark(struct json *j, const struct gate_outcome *o)
@@ -327,6 +438,7 @@ static void json_benchmark(struct json *j, const struct gate_outcome *o)
 	else
 		json_null(j, "base");
 	json_string(j, "base_fixed", o->base ? o->base->fixed : NULL);
+	json_times(j, o);
 	json_object(j, "limits");
 	for (size_t i = 0; i < o->head.n; i++)
 		if (o->limit[i])
@@ -337,10 +449,11 @@ static void json_benchmark(struct json *j, const struct gate_outcome *o)
 
 static const char *overall(const struct gate_shown *s)
 {
-	return gate_count(s, GATE_SLOWER) ? "slower"
-		: gate_errors(s)          ? "error"
-		: !s->baseline[0]         ? "no baseline"
-					  : "passed";
+	return gate_count(s, GATE_SLOWER)     ? "slower"
+		: gate_errors(s)              ? "error"
+		: !s->baseline[0]             ? "no baseline"
+		: gate_count(s, GATE_UNCLEAR) ? "cannot tell"
+					      : "passed";
 }
 
 void gate_show_json(struct text *out, const struct gate_shown *s)
@@ -415,30 +528,26 @@ void gate_last_line(struct text *out, const char *said)
 
 /* ---- Markdown ---- */
 
-static void markdown_row(struct text *out, const struct gate_outcome *o, size_t event, bool limits)
+static void markdown_row(struct text *out, const struct row *r, bool limits)
 {
-	enum gate_verdict v = o->head.n ? shown_verdict(o, event) : o->verdict;
-	const struct gate_value *base = o->head.n ? base_of(o, event) : NULL;
+	enum gate_verdict v = r->verdict;
 	bool strong = v == GATE_SLOWER || gate_verdict_is_error(v);
 
 	text_add(out, "| ");
-	markup_markdown(out, name_of(o));
+	markup_markdown(out, name_of(r->o));
 	text_add(out, " | ");
-	if (o->head.n)
-		markup_markdown(out, o->head.value[event].event);
+	if (r->event)
+		markup_markdown(out, r->event);
 	text_add(out, " | ");
-	if (base)
-		put_count(out, &machine, base->count);
+	put_side(out, &machine, r, COMPARE_BEFORE);
 	text_add(out, " | ");
-	if (o->head.n)
-		put_count(out, &machine, o->head.value[event].count);
+	put_side(out, &machine, r, COMPARE_AFTER);
 	text_add(out, " | ");
-	if (o->head.n)
-		put_change(out, o, event);
+	put_change(out, &machine, r);
 	if (limits)
 		text_add(out, " | ");
-	if (limits && o->head.n)
-		put_limit(out, o, event);
+	if (limits)
+		put_limit(out, r);
 	text_add(out, " | %s%s%s |\n", strong ? "**" : "", gate_verdict_word(v),
 		 strong ? "**" : "");
 }
@@ -447,6 +556,7 @@ void gate_markdown(struct text *out, const struct gate_shown *s)
 {
 	bool limits = has_limits(s);
 	struct text line = { 0 };
+	struct row r;
 
 	gate_headline(&line, s);
 	text_add(out, "**");
@@ -456,39 +566,10 @@ void gate_markdown(struct text *out, const struct gate_shown *s)
 		 "|:---|:---|---:|---:|---:|%s:---|\n",
 		 limits ? " limit |" : "", limits ? "---:|" : "");
 	for (size_t i = 0; i < s->n; i++)
-		for (size_t k = 0; k < s->outcome[i].head.n || k == 0; k++)
-			markdown_row(out, &s->outcome[i], k, limits);
+		for (size_t k = 0; shown_row_at(&r, &s->outcome[i], k); k++)
+			markdown_row(out, &r, limits);
 	text_add(out, "\n");
-	for (size_t i = 0; i < s->n; i++)
-		if (s->outcome[i].why[0]) {
-			text_free(&line);
-			put_why(&line, &s->outcome[i]);
-			text_add(out, "- ");
-			markup_markdown(out, line.s ? line.s : "");
-			text_add(out, "\n");
-		}
-	text_free(&line);
-	for (size_t i = 0; i < s->n; i++)
-		for (size_t k = 0; k < s->outcome[i].remarks; k++) {
-			if (put_remark(&line, s, &s->outcome[i], k) && line.s) {
-				text_add(out, "- ");
-				markup_markdown(out, line.s);
-				text_add(out, "\n");
-			}
-			text_free(&line);
-		}
-	if (s->baseline[0])
-		put_baseline(&line, s);
-	else
-		text_add(&line, "No baseline: %s", s->none);
-	text_add(out, "- ");
-	markup_markdown(out, line.s ? line.s : "");
-	text_add(out, "\n");
-	for (size_t i = 0; i < s->notes; i++) {
-		text_add(out, "- ");
-		markup_markdown(out, s->note[i]);
-		text_add(out, "\n");
-	}
+	put_lines(&(struct lines){ out, NULL }, s);
 	out->failed |= line.failed;
 	text_free(&line);
 }
@@ -497,30 +578,31 @@ void gate_markdown(struct text *out, const struct gate_shown *s)
 
 static void junit_words(struct text *out, const struct gate_outcome *o)
 {
-	for (size_t i = 0; i < o->head.n; i++) {
-		const struct gate_value *base = base_of(o, i);
+	struct row r;
+	size_t i;
 
-		text_add(out, "%s%s: %s", i ? "; " : "", o->head.value[i].event,
-			 gate_verdict_word(shown_verdict(o, i)));
-		if (base) {
-			text_add(out, " ");
-			put_count(out, &machine, base->count);
-			text_add(out, " -> ");
-		} else {
-			text_add(out, " ");
-		}
-		put_count(out, &machine, o->head.value[i].count);
-		if (base) {
+	for (i = 0; row_at(&r, o, i); i++) {
+		bool both = r.base || r.time;
+
+		text_add(out, "%s%s: %s ", i ? "; " : "", r.event, gate_verdict_word(r.verdict));
+		put_side(out, &machine, &r, COMPARE_BEFORE);
+		text_add(out, both ? " -> " : "");
+		put_side(out, &machine, &r, COMPARE_AFTER);
+		if (both) {
 			text_add(out, " (");
-			put_change(out, o, i);
-			text_add(out, o->limit[i] ? ", limit " : "");
-			put_limit(out, o, i);
+			put_change(out, &machine, &r);
+			text_add(out, r.limit ? ", limit " : "");
+			put_limit(out, &r);
 			text_add(out, ")");
 		}
 	}
 	if (o->why[0])
-		text_add(out, "%s%s%s%s", o->head.n ? "; " : "", o->why, o->hint[0] ? ": " : "",
-			 o->hint);
+		text_add(out, "%s%s%s%s", i ? "; " : "", o->why, o->hint[0] ? ": " : "", o->hint);
+}
+
+static bool is_skipped(enum gate_verdict v)
+{
+	return v == GATE_NEW || v == GATE_GONE || v == GATE_UNCLEAR;
 }
 
 static void junit_case(struct text *out, const struct gate_outcome *o)
@@ -535,14 +617,14 @@ static void junit_case(struct text *out, const struct gate_outcome *o)
 		text_add(out, "<failure type=\"regression\" message=\"");
 	else if (gate_verdict_is_error(o->verdict))
 		text_add(out, "<error type=\"%s\" message=\"", gate_verdict_word(o->verdict));
-	else if (o->verdict == GATE_NEW || o->verdict == GATE_GONE)
+	else if (is_skipped(o->verdict))
 		text_add(out, "<skipped message=\"%s: ", gate_verdict_word(o->verdict));
 	else
 		text_add(out, "<system-out>");
 	markup_xml(out, words.s ? words.s : "");
 	text_add(out,
 		 o->verdict == GATE_SLOWER || gate_verdict_is_error(o->verdict) ||
-				 o->verdict == GATE_NEW || o->verdict == GATE_GONE
+				 is_skipped(o->verdict)
 			 ? "\"/>\n"
 			 : "</system-out>\n");
 	text_add(out, "    </testcase>\n");
@@ -553,7 +635,8 @@ static void junit_case(struct text *out, const struct gate_outcome *o)
 void gate_junit(struct text *out, const struct gate_shown *s)
 {
 	size_t slower = gate_count(s, GATE_SLOWER), errors = gate_errors(s),
-	       skipped = gate_count(s, GATE_NEW) + gate_count(s, GATE_GONE);
+	       skipped = gate_count(s, GATE_NEW) + gate_count(s, GATE_GONE) +
+		gate_count(s, GATE_UNCLEAR);
 	struct text line = { 0 };
 
 	gate_headline(&line, s);

@@ -214,6 +214,50 @@ def the_base_is_measured_in_a_worktree():
 
 
 @test
+def times_are_compared_in_pairs():
+    """Of the base and the head, built here; the counts are exact, and only they are stored."""
+    run = "test -z \"$SECRET\" && ./loop"
+    r = Repository(store=False, config={"loop": {"command": run, "events": ["instructions", "cpu-time"], "limit": "50 %"}})
+    base = r.commit()
+    for words in (("run",), ("run", "--store")):
+        one_error(r.gate(*words, status=125), "tare.json: benchmarks.loop.events: cpu-time has noise", "--measure-base")
+    r.git("checkout", "-q", "-b", "topic")
+    r.steps(6000)
+    os.environ["SECRET"] = "not a variable of the benchmark"
+    d = r.document("--measure-base", "--store", status=2)
+    del os.environ["SECRET"]
+    b, = d["benchmarks"]
+    t, = b["times"]
+    equal((d["baseline"], b["verdict"], list(b["events"])), (base, "slower", ["instructions:u"]), "the benchmark")
+    equal((t["event"], t["verdict"], t["limit_percent"], t["unconfirmed"], t["pairs_needed"]), ("cpu-time", "slower", 50, False, None), "the time")
+    true(t["head_ns"] > t["base_ns"] > 0 and 50 < t["low_percent"] <= t["percent"] <= t["high_percent"] and t["second_pairs"] >= 2 * t["pairs"] > 0, t)
+    equal([list(n["events"]) for n in r.notes()], [["instructions:u"]], "stored")
+    r.configure({"loop": {"command": run, "events": "cpu-time", "limit": "100000 %"}})
+    r.commit()
+    text = r.gate("run", "--measure-base").stdout
+    true(re.match(r"the benchmark is not slower\n\n.*verdict\n loop +cpu-time +[\d.]+ ms +[\d.]+ ms +\S+ (±|\+-) [\d.]+ % +100000 % +same\n", text), text)
+    one_error(r.gate("accept", "loop", "--reason", "x", status=125), "loop has only times")
+
+
+@test
+def each_time_is_measured_after_its_setup():
+    """Since the counts were measured, the setups of other benchmarks have changed the files."""
+    r = Repository(store=False, config={n: {"command": f"test $(cat name) = {n}", "setup": f"echo {n} >name", "events": "cpu-time", "limit": "100000 %"} for n in "ab"})
+    r.git("checkout", "-q", "-b", "topic")
+    (r.path / "name").write_text("")
+    r.commit()
+    d = r.document("--measure-base")
+    equal((verdicts(d), [len(b["times"]) for b in d["benchmarks"]]), ({"a": "same", "b": "same"}, [1, 1]), "both")
+    r.configure({"a": {"command": "test $(cat name) = a || exit 3", "setup": "echo ${KIND-a} >name", "events": "cpu-time"}})
+    (r.path / "name").write_text("")
+    r.commit()
+    os.environ["KIND"] = "b"
+    d = r.document("--measure-base", status=125)
+    del os.environ["KIND"]
+    equal((verdicts(d), d["benchmarks"][0]["why"].endswith("failed with exit status 3"), d["benchmarks"][0]["times"]), ({"a": "failed"}, True, []), "it fails")
+
+
+@test
 def a_reader_that_goes_away():
     """Of standard output, and of standard error: the worktree is removed."""
     r = Repository()

@@ -12,6 +12,7 @@
 #include "base/temp_folder.h"
 #include "gate/gate_git.h"
 #include "gate/gate_measure.h"
+#include "gate/gate_times.h"
 #include "gate/gate_view.h"
 #include "output/escape.h"
 #include "output/input.h"
@@ -47,7 +48,8 @@ static const struct option_row gate_opts[] = {
 	{ 0, "build", "COMMAND", "with --measure-base: shell command that builds the base",
 	  TEXT(build, "command") },
 	{ 0, "store", NULL, "run: store the results of HEAD as a git note", FLAG(store) },
-	{ 0, "strict", NULL, "run: without a baseline, fail", FLAG(strict) },
+	{ 0, "strict", NULL, "run: fail without a baseline, or if times cannot tell",
+	  FLAG(strict) },
 	{ 0, "reason", "TEXT", "accept: why the change is accepted", TEXT(reason, "reason") },
 	OUTPUT_FORMAT_ROWS(out, "text (default), json (schema tare/gate/1), markdown or junit",
 			   "text", "json", "markdown", "junit"),
@@ -64,6 +66,7 @@ struct job {
 	struct gate_outcome *outcome; /* of the benchmarks that run, and of those that are gone */
 	struct gate_outcome *in_base; /* of those that run, with --measure-base */
 	const struct gate_benchmark **benchmark; /* of each outcome that runs */
+	const struct gate_benchmark *timed;      /* the one with times that are compared now */
 	size_t n;
 	struct gate_shown shown;
 	struct revision_signals signals;
@@ -304,6 +307,28 @@ static int choose(struct job *j)
 	return 0;
 }
 
+/* A stored result was measured at another time, on another load. */
+static int check_times(struct job *j)
+{
+	for (size_t i = 0; !j->o->measure_base && i < j->n; i++) {
+		const struct gate_benchmark *b = j->benchmark[i];
+
+		if (!gate_has_times(b))
+			continue;
+		tare_fail(j->err, EINVAL,
+			  "%.150s: benchmarks.%.100s.events: %s has noise, so it is compared only "
+			  "with runs of the base on this machine",
+			  config_name(j->o), b->name,
+			  compare_time_names[b->time[COMPARE_CPU_TIME] ? COMPARE_CPU_TIME
+								       : COMPARE_WALL]);
+		tare_hint(j->err,
+			  "tare gate run --measure-base --build COMMAND; --filter NAME selects "
+			  "other benchmarks");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int measure_head(struct job *j)
 {
 	int ret = 0;
@@ -320,6 +345,36 @@ static int measure_head(struct job *j)
 			gate_judge(&j->outcome[i], b, &j->base.results, &j->base.accepted);
 		if (ret == 0 && j->in_base)
 			judge_failed_base(j, i);
+	}
+	return ret;
+}
+
+static void begin_run(void *with, unsigned run, unsigned runs, enum compare_side side)
+{
+	struct job *j = with;
+
+	progress_show(&j->progress, 0, "%.40s, times: run %u of %u, %s", j->timed->name, run + 1,
+		      runs, side == COMPARE_BEFORE ? "base" : "head");
+}
+
+/* Of the benchmarks that were counted, or have nothing to be counted, on both sides. */
+static int compare_all_times(struct job *j)
+{
+	char here[PATH_MAX];
+	const struct gate_sides sides = { .base = j->worktree.dir,
+					  .head = getcwd(here, sizeof(here)),
+					  .signals = &j->signals,
+					  .begin = begin_run,
+					  .with = j };
+	int ret = sides.head ? 0
+			     : tare_fail(j->err, errno, "the working directory has no name: %s",
+					 strerror(errno));
+
+	for (size_t i = 0; ret == 0 && j->in_base && i < j->n; i++) {
+		j->timed = j->benchmark[i];
+		if (gate_has_times(j->timed) && !gate_verdict_is_error(j->outcome[i].verdict) &&
+		    !gate_verdict_is_error(j->in_base[i].verdict))
+			ret = gate_times(&j->outcome[i], j->timed, &sides, j->err);
 	}
 	return ret;
 }
@@ -353,8 +408,8 @@ static int tell_cause(struct job *j)
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < j->n && j->shown.measured_base; i++)
-		if (j->outcome[i].verdict == GATE_SLOWER && !j->benchmark[i]->bench &&
-		    getcwd(here, sizeof(here)))
+		if (j->outcome[i].verdict == GATE_SLOWER && j->outcome[i].head.n &&
+		    !j->benchmark[i]->bench && getcwd(here, sizeof(here)))
 			ret = gate_cause(&j->outcome[i], j->benchmark[i], j->worktree.dir, here,
 					 j->folder.path, &j->signals, j->err);
 	if (j->shown.measured_base)
@@ -428,11 +483,15 @@ static int measure(struct job *j)
 
 	if (ret == 0)
 		ret = choose(j);
+	if (ret == 0)
+		ret = check_times(j);
 	progress_begin(&j->progress, j->self->name, false);
 	if (ret == 0)
 		ret = find_base(j);
 	if (ret == 0)
 		ret = measure_head(j);
+	if (ret == 0)
+		ret = compare_all_times(j);
 	if (ret == 0)
 		ret = tell_cause(j);
 	progress_end(&j->progress);
@@ -452,7 +511,9 @@ static int status_of(struct job *j, int ret)
 		return j->signals.got ? 128 + j->signals.got : EXIT_CANNOT_MEASURE;
 	if (gate_count(&j->shown, GATE_SLOWER))
 		return EXIT_CHECK;
-	return gate_errors(&j->shown) || (j->o->strict && !j->shown.baseline[0])
+	return gate_errors(&j->shown) ||
+			(j->o->strict &&
+			 (!j->shown.baseline[0] || gate_count(&j->shown, GATE_UNCLEAR)))
 		? EXIT_CANNOT_MEASURE
 		: 0;
 }
@@ -572,6 +633,13 @@ static int accept_change(struct job *j, char **words)
 			b = &j->config.benchmark[i];
 	if (!b)
 		return no_benchmark(j, words[0]);
+	if (b->only_times) {
+		tare_fail(j->err, EINVAL, "%.100s has only times, of which no change is accepted",
+			  b->name);
+		tare_hint(j->err, "they are not stored: raise its \"limit\" in %.150s instead",
+			  config_name(j->o));
+		return -EINVAL;
+	}
 	ret = gate_measure(&now, b, ".", &j->signals, j->err);
 	if (ret == 0 && gate_verdict_is_error(now.verdict)) {
 		ret = tare_fail(j->err, EINVAL, "%.100s was not measured: %.300s", b->name,
