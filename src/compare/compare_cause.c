@@ -82,7 +82,7 @@ int compare_record(const struct compare_plan *p, enum compare_side side, const c
 	};
 	struct machine *machine = machine_open(NULL, err);
 	struct perfdata_writer *w = NULL;
-	int ret = machine ? compare_enter(p, side, err) : -err->code;
+	int back = -1, ret = machine ? compare_enter(p, side, &back, err) : -err->code, left;
 
 	if (ret == 0 && p->input)
 		ret = stdin_replay_again(p->input, err);
@@ -97,10 +97,11 @@ int compare_record(const struct compare_plan *p, enum compare_side side, const c
 	if (ret == 0)
 		ret = sample_to(w, &plan, by_signal, err);
 	perfdata_writer_close(w);
+	left = compare_leave(back, ret < 0 ? NULL : err);
 	environment_free(&environment);
 	encoding_list_free(&list);
 	machine_close(machine);
-	return ret;
+	return ret < 0 ? ret : left;
 }
 
 /* ---- both sides as one ---- */

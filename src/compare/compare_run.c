@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -37,15 +38,34 @@ const char *compare_side_name(enum compare_side side)
 	return side == COMPARE_BEFORE ? "before" : "after";
 }
 
-int compare_enter(const struct compare_plan *plan, enum compare_side side, struct tare_error *err)
+int compare_enter(const struct compare_plan *plan, enum compare_side side, int *back,
+		  struct tare_error *err)
 {
 	const char *dir = plan->dir[side];
 
+	*back = -1;
 	if (!dir)
 		return 0;
+	*back = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (*back < 0)
+		return tare_fail(err, errno, "cannot open the working directory: %s",
+				 strerror(errno));
 	if (chdir(dir) < 0)
 		return tare_fail(err, errno, "cannot change to %.200s: %s", dir, strerror(errno));
 	return setenv("PWD", dir, 1) < 0 ? tare_fail_nomem(err) : 0;
+}
+
+int compare_leave(int back, struct tare_error *err)
+{
+	int ret = 0;
+
+	if (back < 0)
+		return 0;
+	if (fchdir(back) < 0)
+		ret = tare_fail(err, errno, "cannot return to the working directory: %s",
+				strerror(errno));
+	close(back);
+	return ret;
 }
 
 /* ---- one run ---- */
@@ -86,18 +106,18 @@ static int check_end(struct job *j, enum compare_side side, const struct repeat_
 	return -EINVAL;
 }
 
-static int run_one(struct job *j, enum compare_side side, enum kind kind,
-		   struct repeat_run_result *r)
+static int run_there(struct job *j, enum compare_side side, enum kind kind,
+		     struct repeat_run_result *r)
 {
 	const struct compare_plan *p = j->plan;
 	struct determinism *fixed = kind == COUNTS && p->fixed && p->fixed->set ? p->fixed : NULL;
 	struct environment environment = { 0 };
-	int ret = compare_enter(p, side, j->err);
+	int ret = 0;
 
 	if (p->begin)
 		p->begin(p->with, j->out->runs, j->expected, side);
 	j->out->runs++;
-	if (ret == 0 && p->input)
+	if (p->input)
 		ret = stdin_replay_again(p->input, j->err);
 	if (ret == 0 && fixed)
 		ret = environment_fix(&environment, fixed->set, fixed->kept, p->argv[side], environ,
@@ -115,6 +135,17 @@ static int run_one(struct job *j, enum compare_side side, enum kind kind,
 	j->last[side] = *r;
 	j->any[side] = true;
 	return 0;
+}
+
+static int run_one(struct job *j, enum compare_side side, enum kind kind,
+		   struct repeat_run_result *r)
+{
+	int back, ret = compare_enter(j->plan, side, &back, j->err), left;
+
+	if (ret == 0)
+		ret = run_there(j, side, kind, r);
+	left = compare_leave(back, ret < 0 ? NULL : j->err);
+	return ret < 0 ? ret : left;
 }
 
 /* ---- sets of runs ---- */

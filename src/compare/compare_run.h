@@ -68,7 +68,12 @@ int compare_measure(struct compare_measured *out, const struct compare_plan *pla
 const struct compare_event *compare_instructions(const struct compare_event *e, size_t n);
 void compare_measured_free(struct compare_measured *m);
 
-/* Working directory and environment of a side's next run. */
-int compare_enter(const struct compare_plan *plan, enum compare_side side, struct tare_error *err);
+/*
+ * Change to the working directory of a side's next run, and set PWD to it. *back is for
+ * compare_leave(), to be called in any case: tare's own output has names relative to the user's.
+ */
+int compare_enter(const struct compare_plan *plan, enum compare_side side, int *back,
+		  struct tare_error *err);
+int compare_leave(int back, struct tare_error *err);
 
 #endif

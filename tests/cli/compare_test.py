@@ -478,6 +478,20 @@ def in_a_folder_of_the_repository():
 
 
 @test
+def output_is_in_the_working_directory_of_the_user():
+    where = repository()
+    for name in ("../out.txt", "out.txt"):
+        r = compare("-r", "1", "--rev", "one..two", "--build", BUILD, "-o", name, "--", "./prog", status=2, cwd=where, env=GIT)
+        true("slower" in (where / name).read_text() and not r.stderr, f"{name}: {r.stderr}")
+        (where / name).unlink()
+    page = compare("-r", "0", "--rev", "one..two", "--build", BUILD, "--html", "page.html", "--", "./prog", status=None, cwd=where, env=GIT)
+    if "built without the page" in page.stderr:
+        return
+    true((where / "page.html").exists(), page.stderr)
+    (where / "page.html").unlink()
+
+
+@test
 def revisions_that_cannot_be_compared():
     where = repository()
     none = Path(ROOM.name, "no_git")
