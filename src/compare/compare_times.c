@@ -28,7 +28,7 @@ static void take_set(struct compare_times *out, enum compare_time t,
 	}
 }
 
-static void take(struct compare_times *out, const struct compare_event *e)
+static void take_time(struct compare_times *out, const struct compare_event *e)
 {
 	enum compare_time t = strcmp(e->name, compare_time_names[COMPARE_WALL]) ? COMPARE_CPU_TIME
 										: COMPARE_WALL;
@@ -58,7 +58,7 @@ static void measuring_process(struct answer *a, const struct compare_plan *plan,
 		tare_fail(&a->err, m.exec_code, "%.120s cannot be executed: %s", plan->argv[0][0],
 			  strerror(m.exec_code));
 	for (size_t i = 0; a->ret == 0 && i < m.n; i++)
-		take(&a->times, &m.event[i]);
+		take_time(&a->times, &m.event[i]);
 	a->done = true;
 	_exit(0);
 }
