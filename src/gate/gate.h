@@ -22,6 +22,7 @@ enum {
 	GATE_TEXT_BYTES = 512,
 	GATE_REMARKS_MAX = 20,
 	GATE_REMARK_BYTES = 256,
+	GATE_FUNCTIONS_MAX = 4096,
 };
 
 /* ---- the configuration ---- */
@@ -42,7 +43,8 @@ struct gate_benchmark {
 	char *setup, *directory, *events, *isa; /* NULL: none, the current directory, ... */
 	/* Of `events`, but not in it, as they are not counted: compared in pairs of runs. */
 	bool time[COMPARE_TIMES];
-	bool only_times;    /* nothing is counted */
+	bool only_times; /* nothing is counted */
+	bool functions;  /* also count the instructions of each function; not a key of the file */
 	char **environment; /* "NAME=value", up to a NULL */
 	unsigned runs;
 	uint64_t timeout_ns; /* of one run; 0: none */
@@ -134,6 +136,18 @@ struct gate_time {
 	const struct gate_limit *limit; /* NULL: none, the usual threshold */
 };
 
+struct gate_function {
+	char name[256], module[104];
+	uint64_t count; /* instructions */
+};
+
+/* Of one more run: the functions with most instructions; `total` includes all others. */
+struct gate_functions {
+	uint64_t total;
+	size_t n;
+	struct gate_function function[GATE_FUNCTIONS_MAX];
+};
+
 struct gate_outcome {
 	struct gate_record head; /* without events if it could not be measured */
 	const struct gate_record *base;
@@ -146,6 +160,7 @@ struct gate_outcome {
 	/* by gate_cause(): the function with the largest change, and that of its instructions */
 	char function[GATE_TEXT_BYTES];
 	int64_t function_change;
+	struct gate_functions *functions; /* NULL: not requested, or not known; free() */
 	/* items that are not fixed, and why: determinism_remark() */
 	char remark[GATE_REMARKS_MAX][GATE_REMARK_BYTES];
 	size_t remarks;

@@ -24,6 +24,7 @@
 struct answer {
 	bool done;
 	struct gate_outcome outcome;
+	struct gate_functions functions;
 };
 
 /* ---- in the measuring process ---- */
@@ -147,6 +148,58 @@ static int run_all(struct answer *a, const struct repeat_run *how, const struct 
 	return ret;
 }
 
+/* ---- the functions ---- */
+
+static int by_count(const void *a, const void *b)
+{
+	const struct compare_row *x = a, *y = b;
+
+	return (x->amount[0] < y->amount[0]) - (x->amount[0] > y->amount[0]);
+}
+
+static void take_functions(struct gate_functions *out, struct compare_cause *c)
+{
+	out->total = c->total[0];
+	qsort(c->row, c->n, sizeof(*c->row), by_count);
+	for (size_t i = 0; i < c->n && out->n < GATE_FUNCTIONS_MAX && c->row[i].amount[0]; i++) {
+		struct gate_function *f = &out->function[out->n++];
+
+		snprintf(f->name, sizeof(f->name), "%.255s", c->row[i].function);
+		snprintf(f->module, sizeof(f->module), "%.100s", path_base(c->row[i].module));
+		f->count = c->row[i].amount[0];
+	}
+}
+
+/* By one more run, under the same conditions. Without them, a remark says why. */
+static void count_functions(struct answer *a, const struct gate_benchmark *b,
+			    struct determinism *fixed)
+{
+	struct compare_plan plan = { .engine = ENGINE_EXACT,
+				     .fixed = fixed,
+				     .argv = { b->argv, b->argv },
+				     .timeout_ns = b->timeout_ns };
+	const char *const program[] = { path_base(b->argv[0]), path_base(b->argv[0]) };
+	struct tare_error why = TARE_ERROR_INIT;
+	struct compare_cause cause = { 0 };
+	struct temp_folder folder;
+	char path[FILE_FOLDER_ROOM + 8];
+	const char *const paths[] = { path, path };
+	int by_signal = 0, ret = temp_folder_open(&folder, "gate", &why);
+
+	if (ret == 0) {
+		snprintf(path, sizeof(path), "%s/data", folder.path);
+		ret = compare_record(&plan, COMPARE_BEFORE, path, false, 0, &by_signal, &why);
+		if (ret == 0)
+			ret = compare_cause_read(&cause, paths, program, &why);
+		if (ret == 0)
+			take_functions(&a->functions, &cause);
+		compare_cause_free(&cause);
+		temp_folder_close(&folder);
+	}
+	if (ret < 0)
+		gate_remark(&a->outcome, "Functions not known: %.200s", why.what);
+}
+
 static void take_remarks(struct gate_outcome *o, const struct determinism *fixed)
 {
 	for (unsigned i = 0; i < FIXED_REMARKS; i++) {
@@ -182,6 +235,8 @@ static int measure(struct answer *a, const struct gate_benchmark *b, struct tare
 		}
 	if (ret == 0)
 		ret = run_all(a, &how, b, &fixed, err);
+	if (ret == 0 && b->functions && !gate_verdict_is_error(a->outcome.verdict))
+		count_functions(a, b, &fixed);
 	/*
 	 * Names of items only: an item that failed is absent, so that a result without it is not
 	 * compared with one that has it.
@@ -660,6 +715,13 @@ int gate_measure(struct gate_outcome *out, const struct gate_benchmark *b, const
 		tare_fail(&why, EIO, "the process that measured it ended early, with status %#x",
 			  status);
 		gate_fail(out, GATE_FAILED, &why);
+	}
+	if (ret == 0 && a->functions.n) {
+		out->functions = malloc(sizeof(*out->functions));
+		if (out->functions)
+			*out->functions = a->functions;
+		else
+			ret = tare_fail_nomem(err);
 	}
 	if (ret == 0 && !gate_verdict_is_error(out->verdict) && (b->regions || b->all_regions))
 		ret = measure_parts(out, &(struct place){ b, full, s }, err);

@@ -415,6 +415,30 @@ static void json_times(struct json *j, const struct gate_outcome *o)
 	json_end(j);
 }
 
+static void json_functions(struct json *j, const struct gate_functions *f)
+{
+	uint64_t others = f ? f->total : 0;
+
+	if (!f) {
+		json_null(j, "functions");
+		return;
+	}
+	json_object(j, "functions");
+	json_uint(j, "total", f->total);
+	json_array(j, "rows");
+	for (size_t i = 0; i < f->n; i++) {
+		json_object(j, NULL);
+		json_string(j, "function", f->function[i].name);
+		json_string(j, "module", f->function[i].module);
+		json_uint(j, "count", f->function[i].count);
+		json_end(j);
+		others -= f->function[i].count;
+	}
+	json_end(j);
+	json_uint(j, "others", others);
+	json_end(j);
+}
+
 static void json_benchmark(struct json *j, const struct gate_outcome *o)
 {
 	json_object(j, NULL);
@@ -439,6 +463,7 @@ static void json_benchmark(struct json *j, const struct gate_outcome *o)
 		json_null(j, "base");
 	json_string(j, "base_fixed", o->base ? o->base->fixed : NULL);
 	json_times(j, o);
+	json_functions(j, o->functions);
 	json_object(j, "limits");
 	for (size_t i = 0; i < o->head.n; i++)
 		if (o->limit[i])

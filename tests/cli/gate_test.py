@@ -258,6 +258,19 @@ def each_time_is_measured_after_its_setup():
 
 
 @test
+def the_instructions_of_each_function():
+    """Of one more run: they add up to the count."""
+    r = Repository(store=False, config={"loop": {"command": ["./loop"]}, "bad": {"command": "exit 3"}})
+    one_error(r.gate("run", "--functions", status=125), "--functions is for --format json")
+    b = {b["benchmark"]: b for b in r.document("--functions", status=125)["benchmarks"]}
+    f = b["loop"]["functions"]
+    counts = [row["count"] for row in f["rows"]]
+    equal((f["total"], sum(counts) + f["others"]), (b["loop"]["events"]["instructions:u"],) * 2, "total")
+    true(len(counts) > 10 and counts == sorted(counts, reverse=True) and any(row["module"].startswith("libc") for row in f["rows"]), f)
+    equal((b["bad"]["functions"], r.document("--filter", "loop")["benchmarks"][0]["functions"]), (None, None), "none")
+
+
+@test
 def a_reader_that_goes_away():
     """Of standard output, and of standard error: the worktree is removed."""
     r = Repository()

@@ -30,7 +30,7 @@ struct gate_options {
 	const char *config, *baseline, *base, *build, *reason;
 	const char *filters[FILTERS_MAX + 1];
 	size_t n_filters;
-	bool store, measure_base, strict;
+	bool store, measure_base, strict, functions;
 };
 
 #define OPTIONS struct gate_options
@@ -48,6 +48,8 @@ static const struct option_row gate_opts[] = {
 	{ 0, "build", "COMMAND", "with --measure-base: shell command that builds the base",
 	  TEXT(build, "command") },
 	{ 0, "store", NULL, "run: store the results of HEAD as a git note", FLAG(store) },
+	{ 0, "functions", NULL, "run: in JSON, also the instructions of each function",
+	  FLAG(functions) },
 	{ 0, "strict", NULL, "run: fail without a baseline, or if times cannot tell",
 	  FLAG(strict) },
 	{ 0, "reason", "TEXT", "accept: why the change is accepted", TEXT(reason, "reason") },
@@ -337,12 +339,14 @@ static int measure_head(struct job *j)
 	if (!j->outcome)
 		return tare_fail_nomem(j->err);
 	for (size_t i = 0; ret == 0 && i < j->n; i++) {
-		const struct gate_benchmark *b = j->benchmark[i];
+		struct gate_benchmark b = *j->benchmark[i];
 
-		progress_show(&j->progress, (double)i / (double)j->n, "%.40s", b->name);
-		ret = gate_measure(&j->outcome[i], b, ".", &j->signals, j->err);
+		b.functions = j->o->functions;
+		progress_show(&j->progress, (double)i / (double)j->n, "%.40s", b.name);
+		ret = gate_measure(&j->outcome[i], &b, ".", &j->signals, j->err);
 		if (ret == 0)
-			gate_judge(&j->outcome[i], b, &j->base.results, &j->base.accepted);
+			gate_judge(&j->outcome[i], j->benchmark[i], &j->base.results,
+				   &j->base.accepted);
 		if (ret == 0 && j->in_base)
 			judge_failed_base(j, i);
 	}
@@ -527,6 +531,8 @@ static int run_run(struct job *j, char **words)
 		tare_hint(j->err, "the commands are in tare.json; --filter NAME selects some");
 	} else if (j->o->build && !j->o->measure_base) {
 		ret = tare_fail(j->err, EINVAL, "--build is for --measure-base");
+	} else if (j->o->functions && j->o->out.format != FORMAT_JSON) {
+		ret = tare_fail(j->err, EINVAL, "--functions is for --format json");
 	} else if (j->o->baseline && (j->o->measure_base || j->o->base)) {
 		ret = tare_fail(j->err, EINVAL, "--baseline excludes --base and --measure-base");
 	} else {
@@ -689,6 +695,8 @@ static int run_gate(const struct command *self, int argc, char **argv)
 		status = run_other(&j, argv + rest);
 		revision_signals_end(&j.signals);
 	}
+	for (size_t i = 0; j.outcome && i < j.n; i++)
+		free(j.outcome[i].functions);
 	free(j.outcome);
 	free(j.in_base);
 	free(j.benchmark);
