@@ -27,10 +27,19 @@ struct history_result *history_add_result(struct history_run *r)
 	return &r->result[r->n++];
 }
 
+struct history_function *history_add_function(struct history_finding *f)
+{
+	if (!array_reserve_zeroed(&f->function, &f->room, f->n + 1, sizeof(*f->function)))
+		return NULL;
+	return &f->function[f->n++];
+}
+
 void history_batch_free(struct history_batch *b)
 {
-	for (size_t i = 0; i < b->n; i++)
+	for (size_t i = 0; i < b->n; i++) {
 		free(b->run[i].result);
+		free(b->run[i].finding.function);
+	}
 	free(b->run);
 	arena_free(&b->strings);
 	*b = (struct history_batch){ 0 };

@@ -60,12 +60,25 @@ struct history_digest {
 void history_digest_begin(struct history_digest *d);
 void history_digest_add(struct history_digest *d, const void *bytes, size_t n);
 
+struct history_function {
+	const char *name, *module; /* the name is "": all code without a row of its own */
+	uint64_t count;            /* instructions */
+};
+
+/* What the gate found out about a measurement. */
+struct history_finding {
+	const char *verdict, *why;         /* NULL: none */
+	struct history_function *function; /* owned; the whole run, or nothing */
+	size_t n, room;
+};
+
 /* One measurement of a commit. */
 struct history_run {
 	struct history_commit commit;
 	struct history_digest digest;
 	struct history_result *result; /* owned */
 	size_t n, room;
+	struct history_finding finding;
 };
 
 struct history_batch {
@@ -77,6 +90,7 @@ struct history_batch {
 /* Both return NULL when out of memory. */
 struct history_run *history_add_run(struct history_batch *b);
 struct history_result *history_add_result(struct history_run *r);
+struct history_function *history_add_function(struct history_finding *f);
 void history_batch_free(struct history_batch *b);
 
 /* ---- a series, as it was stored ---- */

@@ -7,7 +7,7 @@
 #include "output/escape.h"
 #include "output/reader/json_value.h"
 
-enum { EVENTS_MAX = 4096 };
+enum { EVENTS_MAX = 4096, FUNCTIONS_MAX = 100000 };
 
 /* Rows of these are parts of a total. */
 static const char *const part_keys[] = { "cpu",          "core",   "die",
@@ -239,8 +239,66 @@ static int take_stat(struct reader *r, const char *text, size_t n)
 
 /* ---- tare gate ---- */
 
+static const struct json_t *benchmark_of(const struct reader *r, const char *name)
+{
+	const struct json_t *list = json_member(r->root, "benchmarks");
+
+	for (size_t i = 0; i < json_length(list); i++) {
+		const struct json_t *b = json_element(list, i);
+		const char *of = json_member_text(b, "benchmark");
+
+		if (of && !strcmp(of, name))
+			return b;
+	}
+	return NULL;
+}
+
+static int take_function(struct reader *r, struct history_finding *to, const char *name,
+			 const char *module, const struct json_t *count)
+{
+	struct history_function *f = history_add_function(to);
+
+	if (!f)
+		return tare_fail_nomem(r->err);
+	if (!name || !module || strlen(name) > HISTORY_NAME_MAX ||
+	    strlen(module) > HISTORY_NAME_MAX || !json_whole(count, &f->count))
+		return wrong(r, "a function is wrong");
+	f->name = keep(r, name);
+	f->module = keep(r, module);
+	return f->name && f->module ? 0 : tare_fail_nomem(r->err);
+}
+
+/* The verdict and the functions of a benchmark. */
+static int take_finding(struct reader *r, struct history_finding *to, const struct json_t *b)
+{
+	const struct json_t *functions = json_member(b, "functions"),
+			    *rows = json_member(functions, "rows");
+	const char *verdict = json_member_text(b, "verdict"), *why = json_member_text(b, "why");
+	int ret = 0;
+
+	if (verdict) {
+		to->verdict = keep(r, verdict);
+		to->why = keep(r, why ? why : "");
+		if (!to->verdict || !to->why)
+			return tare_fail_nomem(r->err);
+	}
+	if (!json_length(rows))
+		return 0;
+	if (json_length(rows) > FUNCTIONS_MAX)
+		return wrong(r, "it has too many functions");
+	for (size_t i = 0; ret == 0 && i < json_length(rows); i++) {
+		const struct json_t *row = json_element(rows, i);
+		const char *name = json_member_text(row, "function");
+
+		ret = take_function(r, to, name && *name ? name : NULL,
+				    json_member_text(row, "module"), json_member(row, "count"));
+	}
+	return ret == 0 ? take_function(r, to, "", "", json_member(functions, "others")) : ret;
+}
+
 static int take_gate(struct reader *r, const char *text, size_t n)
 {
+	size_t before = r->to->n;
 	const char *name = json_member_text(r->root, "commit");
 	struct history_commit commit = { .name = keep(r, name ? name : ""),
 					 .parent = "",
@@ -254,6 +312,9 @@ static int take_gate(struct reader *r, const char *text, size_t n)
 		ret = wrong(r, "it has no values");
 	if (ret == 0)
 		ret = history_add_records(r->to, &records, &commit, r->err);
+	for (size_t i = before; ret == 0 && i < r->to->n; i++)
+		ret = take_finding(r, &r->to->run[i].finding,
+				   benchmark_of(r, r->to->run[i].result[0].series.benchmark));
 	gate_records_free(&records);
 	return ret;
 }

@@ -66,6 +66,42 @@ void history_list_json(struct text *out, const struct history_list *l)
 	json_into(out, &j);
 }
 
+void history_json_finding(struct json *j, const struct history_finding *f,
+			  const struct history_rows *rows, size_t most)
+{
+	size_t shown = history_rows_shown(rows, most);
+	struct history_row others = history_other_rows(rows, shown);
+
+	json_string(j, "verdict", f->verdict);
+	json_string(j, "why", f->why && *f->why ? f->why : NULL);
+	if (!rows->n) {
+		json_null(j, "functions");
+		return;
+	}
+	json_object(j, "functions");
+	json_array(j, "rows");
+	for (size_t i = 0; i < shown; i++) {
+		json_object(j, NULL);
+		json_string(j, "function", rows->row[i].name);
+		json_string(j, "module", rows->row[i].module);
+		if (rows->both)
+			json_uint(j, "before", rows->row[i].before);
+		else
+			json_null(j, "before");
+		json_uint(j, "after", rows->row[i].after);
+		json_end(j);
+	}
+	json_end(j);
+	json_object(j, "others");
+	if (rows->both)
+		json_uint(j, "before", others.before);
+	else
+		json_null(j, "before");
+	json_uint(j, "after", others.after);
+	json_end(j);
+	json_end(j);
+}
+
 void history_json_group(struct json *j, const struct history_group *g)
 {
 	const struct history_conditions *c = &g->conditions;
@@ -145,6 +181,38 @@ void history_json(struct text *out, const struct history_values *v, size_t n)
 		for (size_t k = 0; k < v[i].n; k++)
 			json_point(&j, &v[i], &v[i].point[k]);
 		json_end(&j);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	json_into(out, &j);
+}
+
+void history_detail_json(struct text *out, const struct history_measured *d, size_t n)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	json_string(&j, "schema", "tare/history-commit/1");
+	json_array(&j, "values");
+	for (size_t i = 0; i < n; i++) {
+		const struct history_point *p = d[i].p;
+
+		json_object(&j, NULL);
+		history_json_series(&j, &d[i].v->series);
+		history_json_commit(&j, &p->commit);
+		history_json_number(&j, "value", &p->value);
+		if (p->change)
+			history_json_change(&j, d[i].v, p);
+		else
+			json_null(&j, "change");
+		if (d[i].first && (d[i].finding.verdict || d[i].rows.n)) {
+			json_object(&j, "finding");
+			history_json_finding(&j, &d[i].finding, &d[i].rows, SIZE_MAX);
+			json_end(&j);
+		} else {
+			json_null(&j, "finding");
+		}
 		json_end(&j);
 	}
 	json_end(&j);

@@ -140,8 +140,21 @@ static void put_changes(struct json *j, const struct history_values *v)
 	json_end(j);
 }
 
+static void put_findings(struct json *j, const struct history_values *v,
+			 const struct history_measured *found, size_t n)
+{
+	json_array(j, "findings");
+	for (size_t i = 0; i < n; i++) {
+		json_object(j, NULL);
+		json_uint(j, "at", (uint64_t)(found[i].p - v->point));
+		history_json_finding(j, &found[i].finding, &found[i].rows, HISTORY_ROWS);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 int history_plot_series(struct history_plot *p, const struct history_values *v,
-			struct tare_error *err)
+			const struct history_measured *found, size_t n, struct tare_error *err)
 {
 	uint32_t *commit = calloc(v->n + 1, sizeof(*commit));
 	struct column c = { .v = v, .commit = commit };
@@ -164,6 +177,7 @@ int history_plot_series(struct history_plot *p, const struct history_values *v,
 	json_end(j);
 	put_columns(j, &c);
 	put_changes(j, v);
+	put_findings(j, v, found, n);
 	json_end(j);
 	free(commit);
 	return j->out.failed ? tare_fail_nomem(err) : 0;

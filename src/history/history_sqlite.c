@@ -23,6 +23,7 @@
 #include "base/library.h"
 #include "base/num.h"
 #include "history/history_effort.h"
+#include "history/history_pack.h"
 #include "history/history_place.h"
 #include "history/history_store.h"
 
@@ -63,9 +64,13 @@ static const char *const versions[] = {
 	" conditions INTEGER NOT NULL REFERENCES conditions (id),"
 	" value NOT NULL, least NOT NULL, most NOT NULL, runs INTEGER NOT NULL,"
 	" PRIMARY KEY (series, run)) WITHOUT ROWID;",
+	"CREATE TABLE verdict (run INTEGER PRIMARY KEY REFERENCES run (id), verdict TEXT NOT NULL,"
+	" why TEXT NOT NULL);"
+	"CREATE TABLE functions (run INTEGER PRIMARY KEY REFERENCES run (id),"
+	" unpacked INTEGER NOT NULL, packed BLOB NOT NULL);",
 };
 
-enum { NEWEST = ARRAY_SIZE(versions) };
+enum { NEWEST = ARRAY_SIZE(versions), WITH_FINDINGS = 2 };
 
 enum statement {
 	ADD_RUN,
@@ -74,6 +79,10 @@ enum statement {
 	ADD_CONDITIONS,
 	FIND_CONDITIONS,
 	ADD_VALUE,
+	FIND_RUN,
+	ADD_VERDICT,
+	ADD_FUNCTIONS,
+	FINDING,
 	LIST_NAMES,
 	LIST_LAST,
 	CONDITIONS,
@@ -81,6 +90,8 @@ enum statement {
 	REMOVE_VALUE,
 	REMOVE_SERIES,
 	REMOVE_RUNS,
+	REMOVE_VERDICTS,
+	REMOVE_FUNCTIONS,
 	REMOVE_CONDITIONS,
 	STATEMENTS,
 };
@@ -101,6 +112,13 @@ static const char *const sql[STATEMENTS] = {
 			    " WHERE (" CONDITIONS_COLUMNS ") = (?, ?, ?, ?, ?, ?, ?)",
 	[ADD_VALUE] = "INSERT INTO value (series, run, conditions, runs, value, least, most)"
 		      " VALUES (?, ?, ?, ?, ?, ?, ?)",
+	[FIND_RUN] = "SELECT id FROM run WHERE digest = ?",
+	[ADD_VERDICT] = "INSERT OR IGNORE INTO verdict (run, verdict, why) VALUES (?, ?, ?)",
+	[ADD_FUNCTIONS] = "INSERT OR IGNORE INTO functions (run, unpacked, packed)"
+			  " VALUES (?, ?, ?)",
+	[FINDING] = "SELECT verdict, why, unpacked, packed FROM run"
+		    " LEFT JOIN verdict ON verdict.run = run.id"
+		    " LEFT JOIN functions ON functions.run = run.id WHERE digest = ?",
 	[LIST_NAMES] = "SELECT id, " SERIES_COLUMNS " FROM series WHERE EXISTS"
 		       " (SELECT 1 FROM value WHERE series = id) ORDER BY " SERIES_COLUMNS,
 	[LIST_LAST] =
@@ -119,6 +137,8 @@ static const char *const sql[STATEMENTS] = {
 	[REMOVE_VALUE] = "DELETE FROM value WHERE series = ? AND run = ?",
 	[REMOVE_SERIES] = "DELETE FROM series WHERE id NOT IN (SELECT series FROM value)",
 	[REMOVE_RUNS] = "DELETE FROM run WHERE id NOT IN (SELECT run FROM value)",
+	[REMOVE_VERDICTS] = "DELETE FROM verdict WHERE run NOT IN (SELECT id FROM run)",
+	[REMOVE_FUNCTIONS] = "DELETE FROM functions WHERE run NOT IN (SELECT id FROM run)",
 	[REMOVE_CONDITIONS] =
 		"DELETE FROM conditions WHERE id NOT IN (SELECT conditions FROM value)",
 };
@@ -129,6 +149,9 @@ struct history_store {
 	const char *name;
 	struct history_effort effort;
 	uint64_t wait_ns;
+	int64_t version; /* of the file; older ones are read as they are */
+	bool asked;
+	int64_t findings; /* if asked: whether there are any */
 };
 
 /* ---- errors ---- */
@@ -427,16 +450,16 @@ static int migrate(struct history_store *s, int64_t version, struct tare_error *
 
 static int prepare_to_write(struct history_store *s, struct tare_error *err)
 {
-	int64_t version = 0;
 	int ret = exec(s, "PRAGMA synchronous = FULL; BEGIN IMMEDIATE", err);
 
 	if (ret < 0)
 		return ret;
-	ret = check_database(s, &version, err);
-	if (ret == 0 && version < NEWEST)
-		ret = migrate(s, version, err);
+	ret = check_database(s, &s->version, err);
+	if (ret == 0 && s->version < NEWEST)
+		ret = migrate(s, s->version, err);
 	if (ret == 0)
 		ret = exec(s, "COMMIT", err);
+	s->version = NEWEST;
 	if (ret < 0) {
 		exec(s, "ROLLBACK", NULL);
 		return ret;
@@ -448,12 +471,11 @@ static int prepare_to_write(struct history_store *s, struct tare_error *err)
 
 static int prepare_to_read(struct history_store *s, struct tare_error *err)
 {
-	int64_t version = 0;
 	int ret = exec(s, "BEGIN", err);
 
 	if (ret == 0)
-		ret = check_database(s, &version, err);
-	if (ret == 0 && version == 0)
+		ret = check_database(s, &s->version, err);
+	if (ret == 0 && s->version == 0)
 		ret = refuse_absent(s->name, err);
 	return ret;
 }
@@ -568,6 +590,68 @@ static int add_result(struct history_store *s, int64_t run, const struct history
 	return finish(s, st, err);
 }
 
+static int add_functions(struct history_store *s, int64_t run, const struct history_finding *f,
+			 struct tare_error *err)
+{
+	unsigned char *packed = NULL;
+	size_t n, unpacked;
+	sqlite3_stmt *st;
+	int ret = history_pack(&packed, &n, &unpacked, f, err);
+
+	if (ret < 0)
+		return ret;
+	st = prepare(s, ADD_FUNCTIONS, err);
+	if (st) {
+		sqlite.sqlite3_bind_int64(st, 1, run);
+		sqlite.sqlite3_bind_int64(st, 2, (int64_t)unpacked);
+		sqlite.sqlite3_bind_blob(st, 3, packed, (int)n, SQLITE_STATIC);
+		ret = finish(s, st, err);
+	}
+	free(packed);
+	return st ? ret : -EIO;
+}
+
+static int add_finding(struct history_store *s, int64_t run, const struct history_finding *f,
+		       struct tare_error *err)
+{
+	sqlite3_stmt *st;
+	int ret = 0;
+
+	if (f->verdict) {
+		st = prepare(s, ADD_VERDICT, err);
+		if (!st)
+			return -EIO;
+		sqlite.sqlite3_bind_int64(st, 1, run);
+		bind_text(st, 2, f->verdict);
+		bind_text(st, 3, f->why ? f->why : "");
+		ret = finish(s, st, err);
+	}
+	return ret == 0 && f->n ? add_functions(s, run, f, err) : ret;
+}
+
+static void bind_digest(sqlite3_stmt *st, const struct history_digest *d)
+{
+	sqlite.sqlite3_bind_blob(st, 1, d->byte, sizeof(d->byte), SQLITE_STATIC);
+}
+
+/* Of a run that was added before. */
+static int add_finding_later(struct history_store *s, const struct history_run *r,
+			     struct tare_error *err)
+{
+	sqlite3_stmt *st = prepare(s, FIND_RUN, err);
+	int64_t id = 0;
+	int ret;
+
+	if (!st)
+		return -EIO;
+	bind_digest(st, &r->digest);
+	ret = step(s, st, err);
+	if (ret > 0)
+		id = sqlite.sqlite3_column_int64(st, 0);
+	sqlite.sqlite3_reset(st);
+	return ret > 0 ? add_finding(s, id, &r->finding, err) : ret;
+}
+
 /* 1: it is already there. */
 static int add_run(struct history_store *s, const struct history_run *r, struct tare_error *err)
 {
@@ -577,7 +661,7 @@ static int add_run(struct history_store *s, const struct history_run *r, struct 
 
 	if (!st)
 		return -EIO;
-	sqlite.sqlite3_bind_blob(st, 1, r->digest.byte, sizeof(r->digest.byte), SQLITE_STATIC);
+	bind_digest(st, &r->digest);
 	bind_text(st, 2, r->commit.name);
 	bind_text(st, 3, r->commit.parent);
 	bind_text(st, 4, r->commit.subject);
@@ -586,12 +670,16 @@ static int add_run(struct history_store *s, const struct history_run *r, struct 
 	sqlite.sqlite3_bind_int64(st, 7, r->commit.dirty);
 	sqlite.sqlite3_bind_int64(st, 8, (int64_t)time(NULL));
 	ret = finish(s, st, err);
-	if (ret < 0 || !sqlite.sqlite3_changes(s->db))
+	if (ret == 0 && !sqlite.sqlite3_changes(s->db)) {
+		ret = add_finding_later(s, r, err);
 		return ret < 0 ? ret : 1;
+	}
+	if (ret < 0)
+		return ret;
 	id = sqlite.sqlite3_last_insert_rowid(s->db);
 	for (size_t i = 0; ret == 0 && i < r->n; i++)
 		ret = add_result(s, id, &r->result[i], err);
-	return ret;
+	return ret == 0 ? add_finding(s, id, &r->finding, err) : ret;
 }
 
 static int add(struct history_store *s, const struct history_batch *b, size_t *known,
@@ -726,6 +814,59 @@ static int values(struct history_store *s, const struct history_listed *of,
 	return ret;
 }
 
+static int take_finding(struct history_store *s, sqlite3_stmt *st, struct history_finding *out,
+			void **strings, struct tare_error *err)
+{
+	int64_t unpacked;
+	int ret;
+
+	if (sqlite.sqlite3_column_type(st, 0) == SQLITE_TEXT) {
+		out->verdict = text_of(st, 0, strings);
+		out->why = text_of(st, 1, strings);
+		if (!out->verdict || !out->why)
+			return tare_fail_nomem(err);
+	}
+	if (sqlite.sqlite3_column_type(st, 3) != SQLITE_BLOB)
+		return 0;
+	unpacked = sqlite.sqlite3_column_int64(st, 2);
+	if (unpacked < 0 || unpacked > HISTORY_UNPACKED_MAX)
+		return damaged(s, err);
+	ret = history_unpack(out, strings, sqlite.sqlite3_column_blob(st, 3),
+			     (size_t)sqlite.sqlite3_column_bytes(st, 3), (size_t)unpacked, err);
+	if (ret < 0)
+		tare_prefix(err, "%.200s: ", s->name);
+	return ret;
+}
+
+static int finding(struct history_store *s, const struct history_digest *measurement,
+		   struct history_finding *out, void **strings, struct tare_error *err)
+{
+	sqlite3_stmt *st;
+	int ret;
+
+	*out = (struct history_finding){ 0 };
+	if (s->version >= WITH_FINDINGS && !s->asked) {
+		ret = ask_number(s,
+				 "SELECT EXISTS (SELECT 1 FROM verdict) OR"
+				 " EXISTS (SELECT 1 FROM functions)",
+				 &s->findings, err);
+		if (ret < 0)
+			return ret;
+		s->asked = true;
+	}
+	if (!s->findings)
+		return 0;
+	st = prepare(s, FINDING, err);
+	if (!st)
+		return -EIO;
+	bind_digest(st, measurement);
+	ret = step(s, st, err);
+	if (ret > 0)
+		ret = take_finding(s, st, out, strings, err);
+	sqlite.sqlite3_reset(st);
+	return ret;
+}
+
 /* ---- removing ---- */
 
 struct doomed {
@@ -841,6 +982,10 @@ static int prune(struct history_store *s, const struct history_prune *what,
 	if (ret == 0)
 		ret = remove_unused(s, REMOVE_RUNS, &out->runs, err);
 	if (ret == 0)
+		ret = remove_unused(s, REMOVE_VERDICTS, &unused, err);
+	if (ret == 0)
+		ret = remove_unused(s, REMOVE_FUNCTIONS, &unused, err);
+	if (ret == 0)
 		ret = remove_unused(s, REMOVE_CONDITIONS, &unused, err);
 	if (ret == 0)
 		ret = exec(s, "COMMIT", err);
@@ -858,6 +1003,7 @@ const struct history_store_kind history_sqlite = {
 	.add = add,
 	.list = list,
 	.values = values,
+	.finding = finding,
 	.prune = prune,
 	.close = close_store,
 };

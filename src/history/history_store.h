@@ -57,7 +57,8 @@ struct history_store_kind {
 		    uint64_t wait_ns, struct tare_error *err);
 	/*
 	 * All or nothing: when it returns 0, the values are on the disk. *known: runs that were
-	 * added before, by their digest; they are not added again.
+	 * added before, by their digest; they are not added again, except for a finding that they
+	 * do not have.
 	 */
 	int (*add)(struct history_store *s, const struct history_batch *b, size_t *known,
 		   struct tare_error *err);
@@ -67,6 +68,12 @@ struct history_store_kind {
 	/* The values of one series, not judged. Free the result in any case. */
 	int (*values)(struct history_store *s, const struct history_listed *of,
 		      struct history_values *out, struct tare_error *err);
+	/*
+	 * The finding of a measurement; without one, it is empty. Its strings are owned by
+	 * *strings. Free its functions in any case.
+	 */
+	int (*finding)(struct history_store *s, const struct history_digest *measurement,
+		       struct history_finding *out, void **strings, struct tare_error *err);
 	/* Removes all or nothing; compacting may fail. `of` has room for all series. */
 	int (*prune)(struct history_store *s, const struct history_prune *what,
 		     struct history_pruned *out, struct tare_error *err);

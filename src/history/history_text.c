@@ -226,3 +226,116 @@ void history_text(struct text *out, const struct history_values *v, size_t n,
 		put_series(out, &v[i], style);
 	}
 }
+
+/* ---- the values of a commit ---- */
+
+static void put_signed(struct text *out, const struct style *style, const struct history_row *r)
+{
+	bool more = r->after >= r->before;
+
+	text_add(out, "%s", r->after == r->before ? "" : more ? "+" : "-");
+	put_count(out, style, more ? r->after - r->before : r->before - r->after);
+}
+
+static void put_function(struct grid *g, const struct style *style, const struct history_row *r,
+			 bool both)
+{
+	struct text t = { 0 };
+
+	grid_row(g);
+	if (both) {
+		put_signed(&t, style, r);
+		grid_put(g, 0, INK_STRONG, &t);
+		grid_count(g, 1, INK_PLAIN, style, r->before);
+	}
+	grid_count(g, 2, INK_PLAIN, style, r->after);
+	escape_middle(&t, *r->name ? r->name : "other code",
+		      strlen(*r->name ? r->name : "other code"), 60);
+	grid_put(g, 3, *r->name ? INK_PLAIN : INK_FAINT, &t);
+	escape_middle(&t, r->module, strlen(r->module), 30);
+	grid_put(g, 4, INK_FAINT, &t);
+}
+
+/* The rows add up to the instructions of the measurement. */
+static void put_functions(struct text *out, const struct history_rows *rows,
+			  const struct style *style)
+{
+	const struct grid_column columns[] = {
+		{ rows->both ? "change" : NULL, true },
+		{ rows->both ? "before" : NULL, true },
+		{ rows->both ? "now" : "instructions", true },
+		{ "function", false, 1 },
+		{ "module", false, 2 },
+	};
+	struct grid g = grid_begin(columns, ARRAY_SIZE(columns));
+	size_t shown = history_rows_shown(rows, HISTORY_ROWS);
+	struct history_row others;
+
+	while (rows->both && shown && rows->row[shown - 1].before == rows->row[shown - 1].after)
+		shown--; /* it did not change */
+	others = history_other_rows(rows, shown);
+	for (size_t i = 0; i < shown; i++)
+		put_function(&g, style, &rows->row[i], rows->both);
+	put_function(&g, style, &others, rows->both);
+	text_add(out, "\n");
+	finish_grid(out, &g, style);
+}
+
+static void put_finding(struct text *out, const struct history_measured *d,
+			const struct style *style)
+{
+	struct text shown = { 0 };
+
+	if (d->finding.verdict) {
+		escape_cell(&shown, d->finding.verdict);
+		if (*d->finding.why) {
+			text_add(&shown, ": ");
+			escape_cell(&shown, d->finding.why);
+		}
+		text_add(out, "\n");
+		put_paragraph(out, style, INK_PLAIN, "Verdict: %s.", shown.s ? shown.s : "");
+	}
+	text_free(&shown);
+	if (d->rows.n)
+		put_functions(out, &d->rows, style);
+}
+
+static void put_detail(struct text *out, const struct history_measured *d,
+		       const struct style *style)
+{
+	const struct history_point *p = d->p;
+
+	text_add(out, "%s", ink_on(style, INK_STRONG));
+	put_name(out, &d->v->series);
+	text_add(out, "%s\n\n ", ink_off(style));
+	put_number(out, style, &p->value);
+	if (p->change) {
+		text_add(out, "  ");
+		put_change(out, d->v, p, style);
+		text_add(out, " from ");
+		put_commit(out, &d->v->point[p->before].commit);
+	}
+	text_add(out, "\n");
+	if (d->first)
+		put_finding(out, d, style);
+}
+
+void history_detail_text(struct text *out, const struct history_measured *d, size_t n,
+			 const struct style *style)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct history_commit *c = &d[i].p->commit;
+
+		if (!i || strcmp(c->name, d[i - 1].p->commit.name) != 0) {
+			text_add(out, "%s", i ? "\n" : "");
+			put_commit(out, c);
+			text_add(out, " ");
+			put_date(out, c);
+			text_add(out, " ");
+			escape_cell(out, c->subject);
+			text_add(out, "\n");
+		}
+		text_add(out, "\n");
+		put_detail(out, &d[i], style);
+	}
+}

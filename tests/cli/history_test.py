@@ -295,6 +295,92 @@ def results_of_the_gate():
     one_error(p.run("add", "--notes", status=125), f"the note of {hashes[1][:12]}", "not JSON")
 
 
+def found(commit, verdict, functions, others=0, why=None, **counts):
+    """A document of the gate with the functions of its benchmark."""
+    d = gate(commit, **{"instructions:u": sum(functions.values()) + others, **counts})
+    rows = [{"function": f, "module": "prog", "count": n} for f, n in functions.items()]
+    d["benchmarks"][0].update(verdict=verdict, why=why, functions={"total": sum(functions.values()) + others, "others": others, "rows": rows})
+    return d
+
+
+def functions(value):
+    f = value["finding"]["functions"]
+    return [(r["function"], r["before"], r["after"]) for r in f["rows"]] + [(None, f["others"]["before"], f["others"]["after"])]
+
+
+@test
+def the_functions_of_a_commit():
+    p = Place(git=True)
+    a, b, c = (p.commit(f"commit <{n}>") for n in "abc")
+    many = {f"f{i}": 100 - i for i in range(30)}
+    p.add(found(a, "new", {**many, "gone": 7}, 10, **{"branches:u": 4}))
+    p.add(found(b, "slower", {**many, "f20": 180, "new\x1b[1m": 3}, 12, "most of the change is in f20: +100 instructions", **{"branches:u": 4}))
+    show = lambda *words: validated(p.run("show", "-j", "--commit", *words).stdout, SCHEMAS / "tare-history-commit-1.json")["values"]
+    branches, instructions = show("HEAD~2")
+    equal((branches["event"], branches["finding"]["verdict"], branches["finding"]["why"], instructions["finding"]), ("branches:u", "new", None, None), "once per measurement")
+    equal(functions(branches), [*((f, None, n) for f, n in many.items()), ("gone", None, 7), (None, None, 10)], "the first one, by counts")
+    branches, instructions = show(b[:9], "loop")
+    rows = functions(branches)
+    equal((branches["finding"]["verdict"], rows[:3], rows[-1]), ("slower", [("f20", 80, 180), ("gone", 7, 0), ("new\x1b[1m", 0, 3)], (None, 10, 12)), "the largest change first")
+    equal((sum(r[1] for r in rows), sum(r[2] for r in rows)), (instructions["change"]["before"], instructions["change"]["after"]), "they add up")
+    text = p.run("show", "--commit", b).stdout
+    true(text.startswith(f"{b[:12]} 2026-11-28 commit <b>\n\nloop: branches:u\n\n 4\n\n Verdict: slower: most of the change is in f20: +100 instructions.\n\n"), text)
+    true(re.search(r"\n change +before +now +function +module\n +\+100 +80 +180 +f20 +prog\n +-7 +7 +0 +gone +prog\n", text) and "\x1b" not in text, text)
+    true(re.search(r"\n +\+2 +[\d,]+ +[\d,]+ +other code *\n", text), text)
+    one_error(p.run("show", "--commit", c, status=125), f"no values of commit {c}")
+    one_error(p.run("show", "--commit", b, "nothing", status=125), "no benchmark 'nothing'")
+    # a note or a document without functions is the same measurement: the first finding remains
+    plain = gate(c, **{"instructions:u": 5})
+    p.add(plain)
+    equal(p.add(found(c, "faster", {"main": 5})).stdout, "added 0 measurements; 1 was added before\n", "again")
+    equal((show(c)[0]["finding"]["verdict"], ("main", 0, 5) in functions(show(c)[0])), ("new", True), "functions are added later")
+    p.run("prune", "--keep", "1")
+    db = sqlite3.connect(p.path / ".git/tare-history.db")
+    equal([db.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in ("run", "verdict", "functions")], [2, 2, 2], "findings of removed measurements are removed")
+    for row, said in (({"function": 1}, "a function is wrong"), ({"count": -1}, "a function is wrong"), ({"function": ""}, "a function is wrong"), ({"function": "x" * 1001}, "a function is wrong")):
+        d = found(a, "new", {"main": 5})
+        d["benchmarks"][0]["functions"]["rows"][0].update(row)
+        one_error(p.add(d, status=125), said)
+
+
+VERSION_1 = ("CREATE TABLE run (id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, name TEXT NOT NULL, parent TEXT NOT NULL, subject TEXT NOT NULL, time INTEGER NOT NULL,"
+             " depth INTEGER NOT NULL, dirty INTEGER NOT NULL, added INTEGER NOT NULL);"
+             "CREATE TABLE series (id INTEGER PRIMARY KEY, benchmark TEXT NOT NULL, event TEXT NOT NULL, unit TEXT NOT NULL, region TEXT NOT NULL, UNIQUE (benchmark, event, unit, region));"
+             "CREATE TABLE conditions (id INTEGER PRIMARY KEY, tare TEXT NOT NULL, engine TEXT NOT NULL, quality TEXT NOT NULL, isa TEXT NOT NULL, fixed TEXT NOT NULL,"
+             " command TEXT NOT NULL, machine TEXT NOT NULL, UNIQUE (tare, engine, quality, isa, fixed, command, machine));"
+             "CREATE TABLE value (series INTEGER NOT NULL REFERENCES series (id), run INTEGER NOT NULL REFERENCES run (id), conditions INTEGER NOT NULL REFERENCES conditions (id),"
+             " value NOT NULL, least NOT NULL, most NOT NULL, runs INTEGER NOT NULL, PRIMARY KEY (series, run)) WITHOUT ROWID;"
+             "PRAGMA application_id = 0x74617265; PRAGMA user_version = 1;")
+
+
+@test
+def a_file_of_an_older_version():
+    """It can be read as it is; the first command that writes adds the new tables, and nothing is lost."""
+    p = Place()
+    file = p.path / "h.db"
+    db = sqlite3.connect(file)
+    db.executescript(VERSION_1)
+    db.execute("INSERT INTO run VALUES (1, ?, 'old', '', 'subject', 5, 0, 0, 6)", (b"d" * 16,))
+    db.execute("INSERT INTO series VALUES (1, 'loop', 'instructions:u', '', '')")
+    db.execute("INSERT INTO conditions VALUES (1, '0.1.0', 'exact', 'exact', 'x86-64-v3', 'aslr, cpus=1', './loop', '')")
+    db.execute("INSERT INTO value VALUES (1, 1, 1, 40, 40, 40, 2)")
+    db.commit()
+    db.close()
+    before = file.read_bytes()
+    equal(values(p.show()[0]), [40], "read")
+    equal((p.run("show", "--commit", "old").stdout, file.read_bytes() == before), ("old 1970-01-01 subject\n\nloop: instructions:u\n\n 40\n", True), "no finding, not changed")
+    p.add(found("new", "slower", {"main": 41}), "--commit", "new")
+    equal([values(s) for s in p.show()], [[40, 41]], "both")
+    db = sqlite3.connect(file)
+    equal(db.execute("PRAGMA user_version").fetchone(), (2,), "version")
+    for change, said in (("UPDATE functions SET packed = x'07'", "are damaged"), ("UPDATE functions SET packed = x'01ffff'", "damaged"), ("UPDATE functions SET unpacked = 4", "damaged"),
+                         ("UPDATE functions SET unpacked = 1 << 40", "is damaged"), ("UPDATE functions SET packed = x'0041004200', unpacked = 4", "are damaged")):
+        db.execute("SAVEPOINT s")
+        db.execute(change)
+        db.commit()
+        one_error(p.run("show", "--commit", "new", status=125), "h.db", said)
+
+
 @test
 def a_real_document():
     p = Place()

@@ -1118,6 +1118,30 @@ test("a history is a page: change points, and the commit of a point", async () =
   equal(await page.evaluate(() => window.hacked), undefined, "names are text");
 });
 
+test("a change point of a history shows its verdict, and the functions that changed", async () => {
+  const page = await open(file("history-functions.html", (to) => {
+    const db = join(room, "functions.db");
+    for (let i = 0; i < 4; i++) {
+      const d = join(room, `functions-${i}.json`), parse = i < 2 ? 100 : 160, rows = [{ function: EVIL, module: "prog", count: parse }, { function: "main", module: "prog", count: 40 }];
+      writeFileSync(d, JSON.stringify({ schema: "tare/gate/1", commit: null, benchmarks: [{ benchmark: "b", verdict: i === 2 ? "slower" : "same", why: i === 2 ? `in ${EVIL}` : null, command: "b", tare: "0.1",
+        fixed: "aslr", isa: "x86-64-v3", events: { "instructions:u": parse + 47 }, functions: { total: parse + 47, rows, others: 7 } }] }));
+      run(["history", "add", d, "--db", db, "--commit", `v${i}`], 0, room);
+    }
+    run(["history", "plot", "--db", db, "-o", to]);
+  }));
+  await page.locator(".series canvas").waitFor();
+  await page.locator("summary").click();
+  await page.locator("tbody button").click();
+  const d = await picked(page, 0), cells = await page.locator(".picked tbody td").allTextContents();
+  equal([d.Commit, d["Change point"]].join(), "v2,+60 (+41 %)", "the change point");
+  yes(d.Verdict.startsWith("slower: in "), d.Verdict);
+  equal([cells[0], cells[1], cells[2], cells[4]].join(), "+60 (+60 %),100,160,prog", "the largest change first");
+  equal(cells.slice(5).join(), "none,40,40,main,prog,none,7,7,other code,", "the others");
+  await page.getByRole("button", { name: "previous value" }).click();
+  equal(await page.locator(".picked tbody").count(), 0, "no table at other values");
+  equal(await page.evaluate(() => window.hacked), undefined, "names are text");
+});
+
 test("a click after a zoom shows the value that is there", async () => {
   const page = await open(historyPage()), plot = page.locator(".series").first().locator(".plot");
   await plot.locator("canvas").waitFor();

@@ -35,7 +35,8 @@ function numbersOf(s) {
     if (s.conditions[group[i]].exact && before[i] >= 0 && exact(i) !== exact(before[i])) changes.set(i, { before: exact(before[i]), after: exact(i), p: null });
   }
   for (const c of s.changes) changes.set(c.at, c.change);
-  return { n: values.length, group, commit, values, value: exact, before, changes, runs: column("runs"), low: s.columns.min && digits("min"), high: s.columns.max && digits("max") };
+  const findings = new Map((s.findings ?? []).map((f) => [f.at, f]));
+  return { findings, n: values.length, group, commit, values, value: exact, before, changes, runs: column("runs"), low: s.columns.min && digits("min"), high: s.columns.max && digits("max") };
 }
 
 /** The difference of two values, with all digits, and in percent. */
@@ -68,8 +69,22 @@ function details(s, data, commits, i) {
   if (before >= 0) rows.push(["Difference", [difference(data.value(before), data.value(i), unit), h("span", { class: "soft" }, ` from ${shortCommit(commits.name(data.commit[before]))}`)]]);
   else if (i > 0) rows.push(["Difference", "no earlier value has the same conditions"]);
   if (data.changes.has(i)) rows.push(["Change point", changeText(s, data, i)]);
+  const found = data.findings.get(i);
+  if (found?.verdict) rows.push(["Verdict", `${clip(found.verdict, 60)}${found.why ? `: ${clip(found.why, 400)}` : ""}`]);
   rows.push(["Conditions", [conditionsOf(s.conditions[data.group[i]]), i > 0 && data.group[i - 1] !== data.group[i] && h("span", { class: "soft" }, ` The previous value has other conditions, so the two are not compared: ${differing(s.conditions[data.group[i - 1]], s.conditions[data.group[i]])}.`)]]);
   return h("dl", { class: "details" }, rows.map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]));
+}
+
+/** The functions with the largest change of instructions; without numbers before, those with most instructions. */
+function functionsOf(found) {
+  if (!found?.functions) return null;
+  const { rows, others } = found.functions, both = others.before !== null, all = [...rows, { function: "other code", module: "", ...others }];
+  const number = (title, value) => ({ title, number: true, value: (r) => toNumber(value(r)), show: (r) => plain(value(r), "") });
+  return table([
+    both && { title: "Change", number: true, value: (r) => toNumber(r.after) - toNumber(r.before), show: (r) => difference(r.before, r.after, "") },
+    both && number("Before", (r) => r.before), number(both ? "Now" : "Instructions", (r) => r.after),
+    { title: "Function", wide: true, value: (r) => clip(r.function, 120) }, { title: "Module", value: (r) => clip(r.module, 60) },
+  ].filter(Boolean), all, { caption: both ? "Instructions by function: the largest changes" : "Instructions by function", rows: all.length });
 }
 
 /** A line for each of the first kinds of conditions; values under other conditions are points. */
@@ -91,7 +106,7 @@ function chart(s, commits) {
   const step = (to, name) => h("button", { type: "button", disabled: to < 0 || to >= data.n || to === undefined, onclick: () => pick(to, true) }, name);
   function pick(i, look) {
     const at = marks.findIndex((m) => m >= i), later = at < 0 ? undefined : marks[at] > i ? marks[at] : marks[at + 1], earlier = marks[(at < 0 ? marks.length : at) - 1];
-    panel.replaceChildren(details(s, data, commits, i), h("div", { class: "tools" }, step(i - 1, "previous value"), step(i + 1, "next value"),
+    panel.replaceChildren(...[details(s, data, commits, i), functionsOf(data.findings.get(i))].filter(Boolean), h("div", { class: "tools" }, step(i - 1, "previous value"), step(i + 1, "next value"),
       marks.length > 0 && [step(earlier ?? -1, "previous change"), step(later ?? -1, "next change")]));
     plots.pick(i, look);
   }

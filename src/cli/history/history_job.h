@@ -5,7 +5,7 @@
 
 #include <limits.h>
 #include "compare/revision.h"
-#include "history/history_store.h"
+#include "history/history_view.h"
 #include "output/options/output_options.h"
 
 enum { FORMAT_PARQUET = FORMAT_OTHER };
@@ -34,6 +34,9 @@ struct history_job {
 int history_open_store(struct history_job *j, enum history_access access);
 /* The series that `benchmark` (NULL: all) and --event select; it is an error if there are none. */
 int history_read_list(struct history_job *j, const char *benchmark, enum history_detail detail);
+/* Of d->p and the value before it; their strings are owned by j->batch. */
+int history_read_finding(struct history_job *j, struct history_measured *d);
+void history_measured_free(struct history_measured *d, size_t n);
 /* On standard output or --output. */
 int history_open_document(struct history_job *j, struct document *to);
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* tare history plot: series on a page. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "base/arena.h"
+#include "base/array.h"
 #include "cli/history/history_job.h"
 #include "history/history_plot.h"
 #include "output/page.h"
@@ -40,22 +43,61 @@ static int check_size(struct history_job *j)
 	return -E2BIG;
 }
 
+/* Of the change points: their verdicts and functions, if the store has any. */
+static int find_causes(struct history_job *j, const struct history_values *v,
+		       struct history_measured **out, size_t *n)
+{
+	size_t room = 0;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < v->n; i++) {
+		struct history_measured d = { .v = v, .p = &v->point[i] };
+
+		if (!v->point[i].change)
+			continue;
+		ret = history_read_finding(j, &d);
+		if (ret == 0 && (d.finding.verdict || d.rows.n) &&
+		    array_reserve_zeroed(out, &room, *n + 1, sizeof(**out))) {
+			(*out)[(*n)++] = d;
+			continue;
+		}
+		if (ret == 0 && (d.finding.verdict || d.rows.n))
+			ret = tare_fail_nomem(j->err);
+		free(d.finding.function);
+		free(d.before.function);
+		free(d.rows.row);
+	}
+	return ret;
+}
+
+static int put_series(struct history_job *j, struct history_plot *plot,
+		      const struct history_listed *of)
+{
+	struct history_measured *found = NULL;
+	struct history_values v;
+	size_t n = 0;
+	int ret = j->kind->values(j->store, of, &v, j->err);
+
+	if (ret == 0)
+		ret = history_judge(&v, j->err);
+	if (ret == 0)
+		ret = find_causes(j, &v, &found, &n);
+	if (ret == 0)
+		ret = history_plot_series(plot, &v, found, n, j->err);
+	history_measured_free(found, n);
+	arena_free(&j->batch.strings);
+	history_values_free(&v);
+	return ret;
+}
+
 static int put_all(struct history_job *j, struct out *to)
 {
 	struct history_plot plot;
 	int ret = 0, ended;
 
 	history_plot_begin(&plot, to);
-	for (size_t i = 0; ret == 0 && to->error == 0 && i < j->list.n; i++) {
-		struct history_values v;
-
-		ret = j->kind->values(j->store, &j->list.row[i], &v, j->err);
-		if (ret == 0)
-			ret = history_judge(&v, j->err);
-		if (ret == 0)
-			ret = history_plot_series(&plot, &v, j->err);
-		history_values_free(&v);
-	}
+	for (size_t i = 0; ret == 0 && to->error == 0 && i < j->list.n; i++)
+		ret = put_series(j, &plot, &j->list.row[i]);
 	ended = history_plot_end(&plot, ret == 0 ? j->err : NULL);
 	return ret == 0 ? ended : ret;
 }
