@@ -73,6 +73,21 @@ void gate_records_free(struct gate_records *r)
 	*r = (struct gate_records){ 0 };
 }
 
+const char *gate_count_text(char out[GATE_COUNT_BYTES], uint64_t n)
+{
+	char digits[GATE_COUNT_BYTES];
+	int left = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+	char *to = out;
+
+	for (const char *p = digits; *p; p++) {
+		*to++ = *p;
+		if (--left > 0 && left % 3 == 0)
+			*to++ = ',';
+	}
+	*to = '\0';
+	return out;
+}
+
 void gate_remark(struct gate_outcome *o, const char *fmt, ...)
 {
 	va_list args;
@@ -342,6 +357,7 @@ static void accept(struct gate_outcome *o, const struct gate_benchmark *b,
 		   const struct gate_records *accepted)
 {
 	const struct gate_record *a = find_accepted(accepted, &o->head);
+	char count[GATE_COUNT_BYTES];
 
 	if (!a ||
 	    (o->verdict != GATE_SLOWER &&
@@ -357,9 +373,8 @@ static void accept(struct gate_outcome *o, const struct gate_benchmark *b,
 		    (v->count <= *most || within(gate_limit_of(b, v->event), *most, v->count)))
 			continue;
 		if (most)
-			snprintf(o->why, sizeof(o->why),
-				 "only %" PRIu64 " %.100s were accepted: %.300s", *most, v->event,
-				 a->accept);
+			snprintf(o->why, sizeof(o->why), "only %s %.100s were accepted: %.300s",
+				 gate_count_text(count, *most), v->event, a->accept);
 		return;
 	}
 	o->verdict = GATE_ACCEPTED;
@@ -370,6 +385,7 @@ static void accept(struct gate_outcome *o, const struct gate_benchmark *b,
 /* Two clones measured the same commit, and git merged their notes. */
 static bool check_agrees(struct gate_outcome *o, const struct gate_records *base)
 {
+	char first[GATE_COUNT_BYTES], second[GATE_COUNT_BYTES];
 	const struct gate_record *a = o->base;
 
 	for (size_t i = 0; i < base->n; i++) {
@@ -387,9 +403,9 @@ static bool check_agrees(struct gate_outcome *o, const struct gate_records *base
 			o->verdict = GATE_UNLIKE;
 			o->base = NULL;
 			snprintf(o->why, sizeof(o->why),
-				 "the baseline has two results that differ: %" PRIu64
-				 " and %" PRIu64 " %.100s",
-				 *other, v->count, v->event);
+				 "the baseline has two results that differ: %s and %s %.100s",
+				 gate_count_text(first, *other), gate_count_text(second, v->count),
+				 v->event);
 			snprintf(
 				o->hint, sizeof(o->hint),
 				"measure the base again: tare gate run --store there replaces both, "
@@ -426,6 +442,11 @@ void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
 	o->verdict = GATE_NEW;
 	if (!o->base || !check_agrees(o, base))
 		return;
+	if (o->base->older[0])
+		gate_remark(
+			o,
+			"compared with the note of %.12s: later ones have no result of this benchmark",
+			o->base->older);
 	if (check_alike(o)) {
 		for (size_t i = 0; i < o->head.n; i++)
 			for (size_t k = 0; k < o->base->n; k++) {

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "base/error.h"
 #include "compare/compare_run.h"
+#include "compare/revision.h"
 
 enum {
 	GATE_BENCHMARKS_MAX = 1000,
@@ -85,6 +86,8 @@ struct gate_record {
 	char variables[24];
 	struct gate_value value[GATE_EVENTS_MAX];
 	size_t n;
+	/* of a baseline: the commit whose note it is from, if that is an older one than the others'; "" */
+	char older[REVISION_COMMIT_BYTES];
 };
 
 struct gate_records {
@@ -168,6 +171,9 @@ struct gate_outcome {
 
 /* It could not be measured: a verdict that is an error, and no counts. */
 void gate_fail(struct gate_outcome *o, enum gate_verdict v, const struct tare_error *err);
+/* A count for a message: "1,237,787". */
+enum { GATE_COUNT_BYTES = 32 };
+const char *gate_count_text(char out[GATE_COUNT_BYTES], uint64_t n);
 void gate_remark(struct gate_outcome *o, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/file.h"
@@ -18,6 +19,7 @@ enum {
 	NO_PROGRAM = 127,
 	ANSWER_MAX = 256 << 20,
 	ANCESTORS = 10000, /* that are searched for results */
+	OLDER_NOTES = 50, /* that are searched for benchmarks without a result in the nearest one */
 	TRIES = 5,
 };
 
@@ -226,6 +228,7 @@ static int merge_base(struct gate_git *g, struct gate_base *b, const char *rev,
 	}
 	b->merge_base[0] = '\0';
 	ret = commit_of(g, "HEAD^", b->merge_base, err);
+	b->shallow = ret == 1 && gate_git_is_shallow(g);
 	return ret < 0 ? ret : 0;
 }
 
@@ -246,6 +249,14 @@ static int parse_note(struct gate_git *g, struct gate_records *out, const char *
 	return ret;
 }
 
+static bool has_result(const struct gate_records *r, const char *benchmark)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->record[i].accept[0] && !strcmp(r->record[i].benchmark, benchmark))
+			return true;
+	return false;
+}
+
 /* A note may have accepted changes alone. */
 static bool has_results(const struct gate_records *r)
 {
@@ -255,13 +266,67 @@ static bool has_results(const struct gate_records *r)
 	return false;
 }
 
-/* The results of the nearest ancestor of `from` that has some, itself included. */
-static int nearest(struct gate_git *g, struct gate_base *b, const char *from,
-		   struct tare_error *err)
+static bool some_lack(const struct gate_base *b, const struct gate_wanted *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (!w->benchmark[i]->only_times && !has_result(&b->results, w->benchmark[i]->name))
+			return true;
+	return false;
+}
+
+/* From an older note than the nearest one: the wanted benchmarks that have no result yet. */
+static int add_older(struct gate_base *b, const struct gate_wanted *w, const char *commit,
+		     struct gate_records *note, struct tare_error *err)
+{
+	size_t known = b->results.n;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < note->n; i++) {
+		struct gate_record *r = &note->record[i];
+		struct gate_records before = { b->results.record, known, 0 };
+		bool wanted = false;
+
+		for (size_t k = 0; k < w->n; k++)
+			wanted |= !strcmp(w->benchmark[k]->name, r->benchmark);
+		if (!wanted || r->accept[0] || has_result(&before, r->benchmark))
+			continue;
+		strcpy(r->older, commit);
+		ret = gate_records_add(&b->results, r, err);
+	}
+	return ret;
+}
+
+static int take_note(struct gate_git *g, struct gate_base *b, const struct gate_wanted *w,
+		     const char *commit, struct tare_error *err)
+{
+	struct gate_records note = { 0 };
+	int ret = gate_git(g, err, "notes", "--ref=" NOTES, "show", commit, NULL);
+
+	if (ret > 0)
+		return gate_git_failed(g, err, "cannot read a note");
+	if (ret == 0)
+		ret = parse_note(g, &note, commit, err);
+	if (ret == 0 && b->commit[0])
+		ret = add_older(b, w, commit, &note, err);
+	if (ret == 0 && !b->commit[0] && has_results(&note)) {
+		b->results = note;
+		strcpy(b->commit, commit);
+		return 0;
+	}
+	gate_records_free(&note);
+	return ret;
+}
+
+/*
+ * The results of the nearest ancestor of `from` that has some, itself included; and of older ones
+ * those of wanted benchmarks that it lacks.
+ */
+static int nearest(struct gate_git *g, struct gate_base *b, const struct gate_wanted *w,
+		   const char *from, struct tare_error *err)
 {
 	char most[32], *notes, *at;
 	struct text ancestors = { 0 };
-	int ret = gate_git(g, err, "notes", "--ref=" NOTES, "list", NULL);
+	int ret = gate_git(g, err, "notes", "--ref=" NOTES, "list", NULL), older = 0;
 
 	if (ret < 0)
 		return ret;
@@ -274,43 +339,66 @@ static int nearest(struct gate_git *g, struct gate_base *b, const char *from,
 		text_add(&ancestors, "%s", answer(g));
 	at = ancestors.s ? ancestors.s : "";
 	/* a line of the list: NOTE COMMIT */
-	for (size_t len; ret == 0 && !b->results.n && *at; at += len + (at[len] == '\n')) {
+	for (size_t len; ret == 0 && *at; at += len + (at[len] == '\n')) {
 		char commit[REVISION_COMMIT_BYTES + 1];
-		const char *found;
 
 		len = strcspn(at, "\n");
 		snprintf(commit, sizeof(commit), " %.*s", (int)len, at);
-		found = strstr(notes, commit);
-		if (!found)
+		if (b->commit[0] && (older == OLDER_NOTES || !some_lack(b, w)))
+			break;
+		if (!strstr(notes, commit))
 			continue;
-		ret = gate_git(g, err, "notes", "--ref=" NOTES, "show", commit + 1, NULL);
-		if (ret == 0)
-			ret = parse_note(g, &b->results, commit + 1, err);
-		else if (ret > 0)
-			ret = gate_git_failed(g, err, "cannot read a note");
-		if (has_results(&b->results))
-			strcpy(b->commit, commit + 1);
-		else
-			gate_records_free(&b->results);
+		older += b->commit[0] != '\0';
+		ret = take_note(g, b, w, commit + 1, err);
 	}
-	if (!b->results.n)
-		b->commit[0] = '\0';
 	text_free(&ancestors);
 	free(notes);
 	return ret;
 }
 
-/* Changes that were accepted since the baseline. */
-static int find_accepted(struct gate_git *g, struct gate_base *b, struct tare_error *err)
+static int read_accepted(struct gate_git *g, struct gate_records *out, const char *from,
+			 const char *to, struct tare_error *err)
 {
 	char range[2 * REVISION_COMMIT_BYTES + 4];
-	const char *from = b->commit[0] ? b->commit : b->merge_base;
 	int ret;
 
-	snprintf(range, sizeof(range), "%s%s%s", from, *from ? ".." : "", b->head);
-	ret = gate_git(g, err, "log", *from ? "-n10000" : "-n1", "--no-notes", "--notes=" NOTES,
-		       "--format=%N", range, NULL);
-	return ret == 0 ? parse_note(g, &b->accepted, b->head, err) : ret < 0 ? ret : 0;
+	snprintf(range, sizeof(range), "%s%s%s", from, *from ? ".." : "", to);
+	ret = gate_git(g, err, "log", *from ? "-n10000" : "-n1", "--reverse", "--no-notes",
+		       "--notes=" NOTES, "--format=%N", range, NULL);
+	return ret == 0 ? parse_note(g, out, to, err) : ret < 0 ? ret : 0;
+}
+
+/*
+ * Changes that were accepted since the baseline, the last one last. For a benchmark with an older
+ * baseline also those between the two.
+ */
+static int find_accepted(struct gate_git *g, struct gate_base *b, struct tare_error *err)
+{
+	const char *from = b->commit[0] ? b->commit : b->merge_base, *last = "";
+	struct gate_records all = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < b->results.n; i++) {
+		const char *older = b->results.record[i].older;
+
+		if (!*older || !strcmp(older, last))
+			continue;
+		last = older;
+		gate_records_free(&all);
+		ret = read_accepted(g, &all, older, from, err);
+		for (size_t k = 0; ret == 0 && k < all.n; k++) {
+			const struct gate_record *r = &all.record[k];
+			bool of_it = false;
+
+			for (size_t m = 0; m < b->results.n; m++)
+				of_it |= !strcmp(b->results.record[m].older, older) &&
+					!strcmp(b->results.record[m].benchmark, r->benchmark);
+			if (r->accept[0] && of_it)
+				ret = gate_records_add(&b->accepted, r, err);
+		}
+	}
+	gate_records_free(&all);
+	return ret < 0 ? ret : read_accepted(g, &b->accepted, from, b->head, err);
 }
 
 /* 0: HEAD is a commit; 1: it is not, and b->none says why. */
@@ -335,7 +423,7 @@ static int find_head(struct gate_git *g, struct gate_base *b, struct tare_error 
 	return ret != 0;
 }
 
-int gate_base_find(struct gate_base *b, const char *rev, enum gate_source from,
+int gate_base_find(struct gate_base *b, const struct gate_wanted *w, enum gate_source from,
 		   struct revision_signals *s, struct tare_error *err)
 {
 	struct gate_git g = { .signals = s };
@@ -343,7 +431,7 @@ int gate_base_find(struct gate_base *b, const char *rev, enum gate_source from,
 
 	memset(b, 0, sizeof(*b));
 	ret = find_head(&g, b, err);
-	if (ret > 0 && rev)
+	if (ret > 0 && w->rev)
 		ret = tare_fail(err, ENOENT, "--base: there is no git repository with a commit");
 	if (ret != 0) {
 		gate_git_end(&g);
@@ -353,9 +441,9 @@ int gate_base_find(struct gate_base *b, const char *rev, enum gate_source from,
 	ret = gate_git(&g, err, "status", "--porcelain", "--untracked-files=no", NULL);
 	b->dirty = ret == 0 && g.out.len;
 	if (ret >= 0 && from != GATE_FROM_FILE)
-		ret = merge_base(&g, b, rev, err);
+		ret = merge_base(&g, b, w->rev, err);
 	if (ret >= 0 && b->merge_base[0] && from == GATE_FROM_NOTES)
-		ret = nearest(&g, b, b->merge_base, err);
+		ret = nearest(&g, b, w, b->merge_base, err);
 	if (ret >= 0)
 		ret = find_accepted(&g, b, err);
 	if (ret == 0 && from == GATE_FROM_NOTES && !b->results.n)
@@ -367,6 +455,38 @@ int gate_base_find(struct gate_base *b, const char *rev, enum gate_source from,
 				   "measure the base now: --measure-base");
 	gate_git_end(&g);
 	return ret;
+}
+
+static bool is_later(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+int gate_newer_source(const char *program, const char *since, struct text *out,
+		      struct revision_signals *s, struct tare_error *err)
+{
+	struct gate_git g = { .signals = s };
+	struct timespec newest;
+	struct stat st;
+	int ret;
+
+	if (stat(program, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	newest = st.st_mtim;
+	ret = gate_git(&g, err, "ls-files", "-z", "--", program, NULL);
+	if (ret == 0 && !g.out.len)
+		ret = gate_git(&g, err, "diff", "--name-only", "--relative", "-z", since, "--",
+			       NULL);
+	else if (ret == 0)
+		text_free(&g.out);
+	for (size_t at = 0; ret == 0 && at < g.out.len; at += strlen(g.out.s + at) + 1)
+		if (lstat(g.out.s + at, &st) == 0 && is_later(&st.st_mtim, &newest)) {
+			newest = st.st_mtim;
+			text_free(out);
+			text_add(out, "%s", g.out.s + at);
+		}
+	gate_git_end(&g);
+	return ret < 0 ? ret : 0;
 }
 
 void gate_base_free(struct gate_base *b)

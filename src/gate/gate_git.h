@@ -50,7 +50,8 @@ struct gate_base {
 	char head[REVISION_COMMIT_BYTES];   /* "": in no git repository, or no commit yet */
 	char commit[REVISION_COMMIT_BYTES]; /* the commit with the results; "": none */
 	char merge_base[REVISION_COMMIT_BYTES];
-	bool dirty; /* tracked files of the checkout differ from head */
+	bool shallow; /* the history of this clone is cut off, and the base is not in it */
+	bool dirty;   /* tracked files of the checkout differ from head */
 	struct gate_records results, accepted;
 	char none[GATE_TEXT_BYTES]; /* what to do if there is no baseline */
 };
@@ -60,14 +61,26 @@ enum gate_source {
 	GATE_MEASURED,  /* only the merge base, without its results */
 	GATE_FROM_FILE, /* only HEAD, and changes that its note accepts */
 };
+struct gate_wanted {
+	const char *rev;                               /* NULL: the default branch */
+	const struct gate_benchmark *const *benchmark; /* to be compared */
+	size_t n;
+};
+
 /*
- * The results of the merge base of HEAD and `rev` (NULL: the default branch), or of its nearest
- * ancestor that has some. HEAD itself counts only if there are uncommitted changes. No baseline is
- * not an error.
+ * The results of the merge base of HEAD and `rev`, or of its nearest ancestor that has some. HEAD
+ * itself counts only if there are uncommitted changes. A wanted benchmark without a result there,
+ * for example because it failed, is looked for in the notes before. No baseline is not an error.
  */
-int gate_base_find(struct gate_base *out, const char *rev, enum gate_source from,
+int gate_base_find(struct gate_base *out, const struct gate_wanted *wanted, enum gate_source from,
 		   struct revision_signals *s, struct tare_error *err);
 void gate_base_free(struct gate_base *b);
+/*
+ * Of the files below the working directory that differ between the commit `since` and the checkout,
+ * the last one that was modified after `program`; "": none, or git tracks `program` itself.
+ */
+int gate_newer_source(const char *program, const char *since, struct text *out,
+		      struct revision_signals *s, struct tare_error *err);
 /* Adds them to the note of HEAD; older ones of the same benchmark and conditions are replaced. */
 int gate_notes_add(const struct gate_records *records, struct revision_signals *s,
 		   struct tare_error *err);

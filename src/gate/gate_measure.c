@@ -25,6 +25,7 @@ struct answer {
 	bool done;
 	struct gate_outcome outcome;
 	struct gate_functions functions;
+	bool failed; /* the command, with an exit status */
 };
 
 /* ---- in the measuring process ---- */
@@ -73,9 +74,13 @@ static int check_end(const struct repeat_run_result *r, const char *command, str
 
 	if (r->by_signal)
 		return tare_fail(err, EINTR, "stopped by %s", signal_name(r->by_signal, by));
-	if (r->exec_code)
-		return tare_fail(err, r->exec_code, "%.120s cannot be executed: %s", command,
-				 strerror(r->exec_code));
+	if (r->exec_code) {
+		tare_fail(err, r->exec_code, "%.120s cannot be executed: %s", command,
+			  strerror(r->exec_code));
+		if (r->exec_code == ENOENT)
+			tare_hint(err, "tare gate does not build: build the program first");
+		return -r->exec_code;
+	}
 	if (r->timed_out)
 		return tare_fail(err, ETIMEDOUT, "%.120s did not end within its timeout", command);
 	if (WIFSIGNALED(r->wait_status))
@@ -115,6 +120,17 @@ static int differs(const struct repeat_run *how, const struct repeat_run_result 
 	return -1;
 }
 
+static const char why_two_differ[] = "tare diverge -- COMMAND shows where two runs differ";
+
+static void not_repeated(struct tare_error *err, const char *event, uint64_t first, uint64_t second)
+{
+	char a[GATE_COUNT_BYTES], b[GATE_COUNT_BYTES];
+
+	tare_fail(err, EINVAL, "%.100s does not repeat: %s and %s in two runs", event,
+		  gate_count_text(a, first), gate_count_text(b, second));
+	tare_hint(err, "%s", why_two_differ);
+}
+
 /* Two runs must be equal. The first one may differ: it may create files that others find. */
 static int run_all(struct answer *a, const struct repeat_run *how, const struct gate_benchmark *b,
 		   struct determinism *fixed, struct tare_error *err)
@@ -122,6 +138,7 @@ static int run_all(struct answer *a, const struct repeat_run *how, const struct 
 	struct repeat_run_result first, r;
 	int ret = run_once(how, b, fixed, &first, err), at;
 
+	a->failed = ret < 0 && WIFEXITED(first.wait_status) && WEXITSTATUS(first.wait_status);
 	for (unsigned i = 1, left_out = 0; ret == 0 && i < b->runs + left_out; i++) {
 		ret = run_once(how, b, fixed, &r, err);
 		at = ret == 0 ? differs(how, &first, &r) : -1;
@@ -132,10 +149,7 @@ static int run_all(struct answer *a, const struct repeat_run *how, const struct 
 			first = r;
 			continue;
 		}
-		tare_fail(err, EINVAL, "%.100s does not repeat: %llu and %llu in two runs",
-			  how->list.enc[at].name, (unsigned long long)first.count[at],
-			  (unsigned long long)r.count[at]);
-		tare_hint(err, "tare diverge -- COMMAND shows where two runs differ");
+		not_repeated(err, how->list.enc[at].name, first.count[at], r.count[at]);
 		gate_fail(&a->outcome, GATE_VARIES, err);
 		return 0;
 	}
@@ -487,12 +501,10 @@ static void part_varies(struct gate_outcome *o, const struct gate_record *a,
 	struct tare_error why = TARE_ERROR_INIT;
 
 	if (at < a->n && at < b->n && !strcmp(a->value[at].event, b->value[at].event))
-		tare_fail(&why, EINVAL, "%.100s does not repeat: %llu and %llu in two runs",
-			  a->value[at].event, (unsigned long long)a->value[at].count,
-			  (unsigned long long)b->value[at].count);
+		not_repeated(&why, a->value[at].event, a->value[at].count, b->value[at].count);
 	else
 		tare_fail(&why, EINVAL, "two runs do not have the same regions or tests");
-	tare_hint(&why, "tare diverge -- COMMAND shows where two runs differ");
+	tare_hint(&why, "%s", why_two_differ);
 	gate_fail(o, GATE_VARIES, &why);
 }
 
@@ -674,6 +686,28 @@ int gate_set_up(struct gate_outcome *o, const struct gate_benchmark *b, const ch
 	return status < 0 ? status : 0;
 }
 
+/* What a failing command prints is not kept while it is counted: run it once more. */
+static int tell_failure(struct gate_outcome *o, const struct gate_benchmark *b, const char *dir,
+			struct revision_signals *s, struct tare_error *err)
+{
+	const struct gate_program p = { .argv = b->argv,
+					.dir = dir,
+					.environment = b->environment };
+	struct text said = { 0 }, line = { 0 };
+	int status = gate_program_run(&p, s, NULL, &said, err);
+	size_t n = strlen(o->why);
+
+	gate_last_line(&line, said.s ? said.s : "");
+	if (status == 0)
+		snprintf(o->why + n, sizeof(o->why) - n,
+			 "; once more, without counting, it succeeded");
+	else if (status > 0 && line.len)
+		snprintf(o->why + n, sizeof(o->why) - n, ": %.250s", line.s);
+	text_free(&said);
+	text_free(&line);
+	return status < 0 ? status : 0;
+}
+
 int gate_measure(struct gate_outcome *out, const struct gate_benchmark *b, const char *dir,
 		 struct revision_signals *s, struct tare_error *err)
 {
@@ -723,6 +757,8 @@ int gate_measure(struct gate_outcome *out, const struct gate_benchmark *b, const
 		else
 			ret = tare_fail_nomem(err);
 	}
+	if (ret == 0 && a->failed)
+		ret = tell_failure(out, b, full, s, err);
 	if (ret == 0 && !gate_verdict_is_error(out->verdict) && (b->regions || b->all_regions))
 		ret = measure_parts(out, &(struct place){ b, full, s }, err);
 out:

@@ -330,9 +330,10 @@ static void put_lines(const struct lines *to, const struct gate_shown *s)
 		put_remarks(to, s, &s->outcome[i]);
 	if (s->baseline[0])
 		put_baseline(&line, s);
-	else
+	else if (!s->stored)
 		text_add(&line, "No baseline: %s", s->none);
-	end_line(to, &line);
+	if (line.len)
+		end_line(to, &line);
 	for (size_t i = 0; i < s->notes; i++) {
 		text_add(&line, "%s", s->note[i]);
 		end_line(to, &line);
@@ -501,7 +502,7 @@ void gate_show_json(struct text *out, const struct gate_shown *s)
 	json_array(&j, "notes");
 	for (size_t i = 0; i < s->notes; i++)
 		json_string(&j, NULL, s->note[i]);
-	if (!s->baseline[0])
+	if (!s->baseline[0] && !s->stored)
 		json_string(&j, NULL, s->none);
 	json_end(&j);
 	json_end(&j);

@@ -14,6 +14,7 @@ struct gate_shown {
 	const char *head;     /* commit; NULL or "": none */
 	const char *baseline; /* "" if there is none: a commit or a file */
 	bool by_file, measured_base;
+	bool stored;      /* the results are the baseline of later commits */
 	const char *none; /* without a baseline: what to do */
 	char note[GATE_NOTES_MAX][GATE_TEXT_BYTES];
 	size_t notes;

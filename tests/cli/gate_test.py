@@ -371,18 +371,19 @@ def items_that_are_not_fixed_are_named():
 @test
 def failures_have_names():
     noisy = "echo >>runs; i=0; while [ $i -lt $(wc -l <runs) ]; do i=$((i + 1)); done"
-    r = Repository(store=False, config={"good": {"command": "true"}, "bad": {"command": "exit 3"}, "none": {"command": ["./none"]}, "noisy": {"command": noisy},
+    r = Repository(store=False, config={"good": {"command": "true"}, "bad": {"command": "echo a; echo 'no input' >&2; exit 3"}, "once": {"command": "[ -e once ] || { >once; exit 1; }"}, "none": {"command": ["./none"]}, "noisy": {"command": noisy},
                                         "setup": {"command": "true", "setup": "echo why >&2; exit 4"}, "slow": {"command": "sleep 60", "timeout": 1},
                                         "killed": {"command": "kill -9 $$"}, "folder": {"command": "true", "directory": "missing"},
                                         "event": {"command": "true", "events": "cycles"}})
     d = r.document("--store", status=125)
     why = {b["benchmark"]: b["why"] for b in d["benchmarks"]}
     equal(verdicts(d), {**dict.fromkeys(why, "failed"), "good": "new", "noisy": "does not repeat"}, "verdicts")
-    for name, said in (("bad", "exit status 3"), ("none", "cannot be executed"), ("noisy", "instructions:u does not repeat: "), ("setup", "its setup failed with exit status 4: why"),
+    for name, said in (("bad", "exit status 3: no input"), ("once", "; once more, without counting, it succeeded"), ("none", "cannot be executed"), ("noisy", "instructions:u does not repeat: "), ("setup", "its setup failed with exit status 4: why"),
                        ("slow", "timeout"), ("killed", "SIGKILL"), ("folder", "cannot change to"), ("event", "cycles")):
         true(said in why[name], f"{name}: {why[name]}")
     equal([n["benchmark"] for n in r.notes()], ["good"], "only results are stored")
-    true("8 of 9 benchmarks could not be measured" in d["headline"], d["headline"])
+    true("9 of 10 benchmarks could not be measured" in d["headline"], d["headline"])
+    equal([b["remedy"] for b in d["benchmarks"] if b["benchmark"] == "none"], ["tare gate does not build: build the program first"], "hint")
 
 
 @test
@@ -413,11 +414,80 @@ def a_note_without_results_is_no_baseline():
 
 
 @test
+def a_benchmark_that_failed_in_the_nearest_note():
+    """Its baseline is the note before; an increase does not pass as a new benchmark."""
+    r = Repository(store=False, config={"loop": {"command": ["./loop"]}, "other": {"command": ["./other"]}})
+
+    def other(text, message):
+        (r.path / "other").write_text("#!/bin/sh\n" + text + "\n")
+        (r.path / "other").chmod(0o755)
+        return r.commit(message)
+
+    first = other(LOOP.format(50), "works")
+    r.gate("run", "--store")
+    failing = other("exit 3", "fails")
+    r.gate("run", "--store", status=125)
+    r.git("checkout", "-q", "-b", "topic")
+    other(LOOP.format(60), "works, slower")
+    for words in ((), ("--strict",)):
+        d = r.document(*words, status=2)
+        equal((verdicts(d), d["baseline"]), ({"loop": "same", "other": "slower"}, failing), "compared with the note before")
+    text = r.gate("run", status=2).stdout
+    true(f"compared with the note of {first[:12]}: later ones have no result of this benchmark" in text, text)
+    # Accepted between the two notes, or since.
+    r.git("checkout", "-q", "-B", "accepted", first)
+    other(LOOP.format(70), "slower")
+    r.gate("accept", "other", "--reason", "early")
+    other("exit 3", "fails")
+    r.gate("run", "--store", status=125)
+    base = r.git("rev-parse", "HEAD")
+    other(LOOP.format(70), "again")
+    equal(verdicts(r.document("--base", base)), {"loop": "same", "other": "accepted"}, "accepted after its own baseline")
+    r.configure({"loop": {"command": ["./loop"]}})
+    equal(verdicts(r.document("--base", base)), {"loop": "same"}, "a removed benchmark of an older note is not listed")
+
+
+@test
+def a_program_that_is_older_than_a_changed_file():
+    """It was perhaps not built: the counts would be those of the program before the change."""
+    r = Repository(store=False, config={"loop": {"command": ["./built"]}})
+    (r.path / ".gitignore").write_text("built\n")
+    r.commit("ignored")
+    build = "cp loop built"
+    sh("sh", "-c", build, cwd=r.path)
+    r.gate("run", "--store")
+    r.git("checkout", "-q", "-b", "topic")
+    r.steps(110)
+    os.utime(r.path / "loop", (2e9, 2e9))
+    said = "loop is newer than ./built: was the program built after the change?"
+    true(said in r.document()["notes"], "not built")
+    sh("sh", "-c", build, cwd=r.path)
+    os.utime(r.path / "built", (2e9 + 1, 2e9 + 1))
+    equal([n for n in r.document(status=2)["notes"] if "newer" in n], [], "built")
+    os.utime(r.path / "tare.json", (2e9 + 2, 2e9 + 2))
+    equal([n for n in r.document(status=2)["notes"] if "newer" in n], [], "a file that did not change")
+
+
+@test
+def the_last_accepted_change_counts():
+    r = Repository()
+    r.git("checkout", "-q", "-b", "topic")
+    for n in (110, 120):
+        r.steps(n)
+        r.gate("accept", "loop", "--reason", f"up to {n}")
+    d = r.document()
+    equal((verdicts(d), d["benchmarks"][0]["why"]), ({"loop": "accepted"}, "accepted: up to 120"), "the later one")
+
+
+@test
 def an_accepted_change_passes():
     r = Repository()
     r.git("checkout", "-q", "-b", "topic")
     slower = r.steps(110)
     one_error(r.gate("accept", "lop", "--reason", "x", status=125), "no benchmark 'lop'")
+    r.write(111)
+    one_error(r.gate("accept", "loop", "--reason", "x", status=125), f"uncommitted changes, so its counts are not those of {slower[:12]}")
+    r.write(110)
     r.gate("accept", "loop", "--reason", "reads | <b>all</b>")
     note, = r.notes(slower)
     equal((note["benchmark"], note["accept"]), ("loop", "reads | <b>all</b>"), "the note")
@@ -463,6 +533,14 @@ def shallow_clones():
     shutil.rmtree(clone)
     sh("git", "clone", "-q", "--depth", "2", f"file://{r.path}", clone)
     true("fetch-depth: 0" in sh(TARE, "gate", "run", cwd=clone).stdout, "no baseline, because it is shallow")
+    shutil.rmtree(clone)
+    sh("git", "clone", "-q", "--depth", "1", "--branch", "main", f"file://{r.path}", clone)
+    r.git("checkout", "-q", "main")
+    r.commit()
+    sh("git", "fetch", "-q", "--depth", "1", "origin", "main", cwd=clone)
+    sh("git", "reset", "-q", "--hard", "FETCH_HEAD", cwd=clone)
+    sh("git", "update-ref", "refs/remotes/origin/main", "HEAD", cwd=clone)
+    one_error(sh(TARE, "gate", "run", "--measure-base", status=125, cwd=clone), "no base to be measured: this clone is shallow", "fetch-depth: 0")
 
 
 @test
@@ -492,7 +570,7 @@ def two_results_of_one_commit():
         r.git("notes", "--ref=tare", "add", "-f", "-m", other, "HEAD^")
         b, = r.document(status=125)["benchmarks"]
         equal((b["verdict"], b["error"], b["base"]), ("not comparable", True, None), "different")
-        true("two results that differ" in b["why"] and str(count) in b["why"] and str(count + 1) in b["why"] and "--store" in b["remedy"], b)
+        true("two results that differ" in b["why"] and f"{count:,}" in b["why"] and f"{count + 1:,}" in b["why"] and "--store" in b["remedy"], b)
     r.gate("accept", "loop", "--reason", "x")
     equal(verdicts(r.document(status=125)), {"loop": "not comparable"}, "an accepted change does not decide it")
     r.git("checkout", "-q", "HEAD^")
@@ -527,8 +605,7 @@ def markup_in_names():
     case = root.find("testsuite/testcase")
     equal((root.get("errors"), case.get("name"), case.find("error") is not None), ("1", name, True), "JUnit")
     r = Repository()
-    r.commit()
-    r.write(110)
+    r.steps(110)
     r.gate("accept", "loop", "--reason", 'a "b" c:\\d \\x41')
     out = html.unescape(r.gate("run", "--format", "markdown").stdout)
     true('- loop: accepted: a \\"b\\" c:\\\\d \\\\x41\n' in out, out)

@@ -239,7 +239,9 @@ static int measure_base(struct job *j)
 
 	if (!j->base.merge_base[0]) {
 		tare_fail(j->err, ENOENT, "there is no base to be measured: %.300s",
-			  j->base.none[0] ? j->base.none : "HEAD has no parent");
+			  j->base.none[0]           ? j->base.none
+				  : j->base.shallow ? GATE_DEEPEN
+						    : "HEAD has no parent");
 		return -ENOENT;
 	}
 	ret = temp_folder_open(&j->folder, "gate", j->err);
@@ -279,7 +281,8 @@ static int find_base(struct job *j)
 	enum gate_source from = j->o->baseline ? GATE_FROM_FILE
 		: j->o->measure_base           ? GATE_MEASURED
 					       : GATE_FROM_NOTES;
-	int ret = gate_base_find(&j->base, j->o->base, from, &j->signals, j->err);
+	const struct gate_wanted wanted = { j->o->base, j->benchmark, j->n };
+	int ret = gate_base_find(&j->base, &wanted, from, &j->signals, j->err);
 
 	if (ret == 0 && j->o->baseline)
 		ret = read_baseline(j);
@@ -430,6 +433,33 @@ static int tell_cause(struct job *j)
 	return 0;
 }
 
+/* tare gate does not build: counts of an old program would be those of another commit. */
+static int look_for_old_programs(struct job *j)
+{
+	const char *since = j->base.commit[0] ? j->base.commit : j->base.merge_base;
+	int ret = 0;
+
+	for (size_t i = 0, found = 0; ret == 0 && *since && !found && i < j->n; i++) {
+		const struct gate_benchmark *b = j->benchmark[i];
+		char program[PATH_MAX];
+		struct text source = { 0 };
+
+		if (b->bench || !b->argv || !strchr(b->argv[0], '/') || b->argv[0][0] == '/')
+			continue;
+		snprintf(program, sizeof(program), "%.2000s%s%.2000s",
+			 b->directory ? b->directory : "", b->directory ? "/" : "", b->argv[0]);
+		ret = gate_newer_source(program, since, &source, &j->signals, j->err);
+		found = source.len;
+		if (found)
+			gate_note(&j->shown,
+				  "%.150s is newer than %.150s: was the program built after the "
+				  "change?",
+				  source.s, b->argv[0]);
+		text_free(&source);
+	}
+	return ret;
+}
+
 static int store(struct job *j)
 {
 	struct gate_records measured = { 0 };
@@ -452,7 +482,8 @@ static int store(struct job *j)
 			ret = gate_records_add(&measured, &j->outcome[i].head, j->err);
 	if (ret == 0 && measured.n)
 		ret = gate_notes_add(&measured, &j->signals, j->err);
-	if (ret == 0 && measured.n)
+	j->shown.stored = ret == 0 && measured.n;
+	if (j->shown.stored)
 		gate_note(&j->shown,
 			  "Stored in the note of %.12s; git push origin refs/notes/tare shares it",
 			  j->base.head);
@@ -503,6 +534,9 @@ static int measure(struct job *j)
 		return ret;
 	j->shown.outcome = j->outcome;
 	j->shown.n = find_gone(j);
+	ret = look_for_old_programs(j);
+	if (ret < 0)
+		return ret;
 	if (j->base.dirty && !j->o->store)
 		gate_note(&j->shown,
 			  "The checkout has uncommitted changes, which are measured, too");
@@ -615,6 +649,21 @@ static void tell_accepted(const struct gate_outcome *o)
 	text_free(&t);
 }
 
+/* The note of HEAD must describe the code of HEAD. */
+static int check_clean(struct job *j)
+{
+	char head[REVISION_COMMIT_BYTES];
+	int dirty = revision_dirty(head, &j->signals, j->err);
+
+	if (dirty <= 0 || !head[0])
+		return dirty < 0 ? dirty : 0;
+	tare_fail(j->err, EINVAL,
+		  "the checkout has uncommitted changes, so its counts are not those of %.12s",
+		  head);
+	tare_hint(j->err, "git status shows them; commit, build and accept again");
+	return -EINVAL;
+}
+
 static int accept_change(struct job *j, char **words)
 {
 	struct gate_outcome now;
@@ -646,7 +695,9 @@ static int accept_change(struct job *j, char **words)
 			  config_name(j->o));
 		return -EINVAL;
 	}
-	ret = gate_measure(&now, b, ".", &j->signals, j->err);
+	ret = check_clean(j);
+	if (ret == 0)
+		ret = gate_measure(&now, b, ".", &j->signals, j->err);
 	if (ret == 0 && gate_verdict_is_error(now.verdict)) {
 		ret = tare_fail(j->err, EINVAL, "%.100s was not measured: %.300s", b->name,
 				now.why);
