@@ -277,7 +277,48 @@ int revision_dirty(char head[REVISION_COMMIT_BYTES], struct revision_signals *s,
 	return ret < 0 ? ret : ret == 0 && answer[0];
 }
 
+/* Refreshes the index, as git status does; changes no file and no reference. */
+int revision_work_tree(struct revision *r, struct revision_signals *s, struct tare_error *err)
+{
+	char answer[ANSWER_BYTES];
+	int ret = git(s, answer, err, "stash", "create", NULL);
+
+	if (ret > 0) {
+		tare_fail(err, EINVAL, "git stash create: %.*s", (int)strcspn(answer, "\n"),
+			  answer);
+		tare_hint(err, "A..B compares two commits, without the uncommitted changes");
+		return -EINVAL;
+	}
+	if (ret < 0 || !answer[0] || strlen(answer) >= sizeof(r->commit))
+		return ret;
+	strcpy(r->name, "working tree");
+	strcpy(r->commit, answer);
+	return 1;
+}
+
+int revision_untracked(char path[REVISION_PATH_BYTES], struct revision_signals *s,
+		       struct tare_error *err)
+{
+	char answer[ANSWER_BYTES];
+	int ret = git(s, answer, err, "ls-files", "--others", "--exclude-standard", "--directory",
+		      "--no-empty-directory", ":/", NULL);
+
+	if (ret != 0 || !answer[0])
+		return ret < 0 ? ret : 0;
+	snprintf(path, REVISION_PATH_BYTES, "%.*s", (int)strcspn(answer, "\n"), answer);
+	return 1;
+}
+
 /* ---- worktrees ---- */
+
+bool revision_lacks(const char *dir, const char *command)
+{
+	char path[PATH_MAX];
+
+	return strchr(command, '/') && command[0] != '/' &&
+		snprintf(path, sizeof(path), "%s/%s", dir, command) < (int)sizeof(path) &&
+		access(path, F_OK) < 0;
+}
 
 int revision_check_out(struct revision *r, const char *tree, struct revision_signals *s,
 		       struct tare_error *err)

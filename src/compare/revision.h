@@ -13,7 +13,7 @@
 #include "launch/launch.h"
 #include "launch/orphans.h"
 
-enum { REVISION_COMMIT_BYTES = 72 };
+enum { REVISION_COMMIT_BYTES = 72, REVISION_PATH_BYTES = 128 };
 
 struct revision {
 	char name[256];                     /* as given */
@@ -55,6 +55,14 @@ int revision_range(struct revision out[2], const char *range, struct revision_si
 /* Whether tracked files of the checkout differ from HEAD; *head (may be NULL) is its hash. */
 int revision_dirty(char head[REVISION_COMMIT_BYTES], struct revision_signals *s,
 		   struct tare_error *err);
+/*
+ * 1: *r is a commit of HEAD with the uncommitted changes of tracked files, named by no reference.
+ * 0: there are none that git can store, and *r is unchanged.
+ */
+int revision_work_tree(struct revision *r, struct revision_signals *s, struct tare_error *err);
+/* 1: there are untracked files that are not ignored; the first one, or its folder. */
+int revision_untracked(char path[REVISION_PATH_BYTES], struct revision_signals *s,
+		       struct tare_error *err);
 /* Check out in the new folder `tree`, an absolute path. */
 int revision_check_out(struct revision *r, const char *tree, struct revision_signals *s,
 		       struct tare_error *err);
@@ -64,6 +72,11 @@ int revision_run(const struct revision *r, const char *command, const char *log,
 /* The same; -EINVAL, with a message: it failed. */
 int revision_build(const struct revision *r, const char *command, const char *log,
 		   struct revision_signals *s, struct tare_error *err);
+/*
+ * Whether a command named relative to the working directory `dir`, in a worktree, does not exist:
+ * it may be the result of a build.
+ */
+bool revision_lacks(const char *dir, const char *command);
 /* The worktree, with everything in it. Does nothing if there is none. */
 int revision_remove(struct revision *r, struct revision_signals *s, struct tare_error *err);
 /*

@@ -457,10 +457,38 @@ def two_revisions():
     equal((git("status", "--porcelain"), sorted(p.name for p in where.iterdir())), ("", [".git", "prog.c"]), "the checkout is not touched")
     text = compare(*words, "one..two", "--", "./prog", status=2, cwd=where, env=GIT).stdout
     true(f" before: one ({git('rev-parse', 'one')[:12]})\n after:  two (" in text and "Uncommitted" not in text, text)
-    git("worktree", "add", "-q", "--detach", "../dirty")
-    Path(ROOM.name, "dirty", "prog.c").write_text("no C")
-    d = document(*words, "one..HEAD", "--", "./prog", status=2, cwd=f"{ROOM.name}/dirty", env=GIT)
-    true(any(n.startswith("Uncommitted changes are not compared") for n in d["notes"]), d["notes"])
+
+@test
+def uncommitted_changes():
+    """As for git diff: A alone is compared with the working tree."""
+    repository()
+    git("worktree", "add", "-q", "--detach", "../dirty", "two")
+    where, words = Path(ROOM.name, "dirty"), ("-r", "0", "--build", BUILD, "--rev")
+    (where / "prog.c").write_text(SOURCE.replace("STEPS", "200040"))
+    (where / "new.h").write_text("")
+    before = git("for-each-ref"), git("stash", "list"), git("diff", where="dirty"), git("diff", "--cached", where="dirty")
+
+    def said(d):
+        """Notes in the document; the same are printed at once."""
+        return [n for n in d["notes"] if n in d["stderr"]]
+
+    def notes(range_, status):
+        r = compare("-j", *words, range_, "--", "./prog", status=status, cwd=where, env=GIT)
+        return {**validated(r.stdout, SCHEMA), "stderr": r.stderr}
+    first, second = notes("HEAD", 2), notes("one", 2)
+    equal((first["after"]["revision"], first["before"]["commit"]), ("working tree", git("rev-parse", "two")), "sides")
+    equal([second["events"][0]["change"], said(first)], [2 * first["events"][0]["change"], ["Untracked files are not compared (new.h); git add includes them"]], "they are measured")
+    for range_, change, wanted in (("one..", first["events"][0]["change"], ["Uncommitted changes are not compared; --rev one compares them"]),
+                                   ("one...", first["events"][0]["change"], [f"Uncommitted changes are not compared; --rev {git('rev-parse', 'one')[:12]} compares them"]),
+                                   ("one..one", 0, [f"Both sides are the same commit, {git('rev-parse', 'one')[:12]}"]),
+                                   (f"HEAD..{git('stash', 'create', where='dirty')}", first["events"][0]["change"], [])):
+        d = notes(range_, 2 if change else 0)
+        equal((d["events"][0]["change"], said(d)), (change, wanted), range_)
+    equal((git("for-each-ref"), git("stash", "list"), git("diff", where="dirty"), git("diff", "--cached", where="dirty")), before, "nothing is touched")
+    (where / "prog.c").write_text(SOURCE.replace("STEPS", "200020"))
+    git("add", "new.h", where="dirty")
+    r = compare(*words, "HEAD", "--", "./prog", cwd=where, env=GIT)
+    equal((r.stderr, "after:  working tree" in r.stdout), ("", True), "a new file that was added")
     git("worktree", "remove", "--force", "../dirty")
 
 
@@ -506,6 +534,10 @@ def revisions_that_cannot_be_compared():
         true(said in r.stderr and r.stderr.count("\n") <= 3, r.stderr)
         equal(left(where), CLEAN, f"{words}")
     true("  | the reason\n" in compare("--rev", "one..two", "--build", "echo the reason; exit 3", "--", "./prog", status=125, cwd=where, env=GIT).stderr, "the build's output")
+    for words, said in (((), "'./prog' in the worktree of one (" + git("rev-parse", "one")[:12] + "), which was not built: no --build was given\n  a worktree has only committed files"), (("--build", "true"), "after the build\n  --build has to create it")):
+        r = compare("--rev", "one..two", *words, "--", "./prog", status=127, cwd=where, env=GIT)
+        true(said in r.stderr and "there is no command" in r.stderr, r.stderr)
+    true("worktree" not in compare("--rev", "one..two", "--", "no-such-command", status=127, cwd=where, env=GIT).stderr, "one of PATH")
     r = compare("--rev", "one", "--", "./prog", status=125, cwd=where, env={**GIT, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"})
     true("dubious ownership" in r.stderr, r.stderr)
     true("git is not installed" in compare("--rev", "one", "--", "./prog", status=125, cwd=where, env={**GIT, "PATH": "/none"}).stderr, "no git")

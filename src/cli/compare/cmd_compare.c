@@ -52,7 +52,7 @@ static const struct option_row compare_opts[] = {
 	  "most runs of each side for times and other noisy events (400, or 20 s; 0: none)",
 	  NUMBER(runs, 0, COMPARE_RUNS_MAX), GIVEN(runs_given) },
 	EVENT_ROW(events, "events to compare (instructions)"),
-	{ 0, "rev", "A..B", "two revisions of this git repository, in worktrees; A alone: to HEAD",
+	{ 0, "rev", "A..B", "two revisions of this git repository; A alone: to the working tree",
 	  TEXT(rev, "revision") },
 	{ 0, "build", "COMMAND", "with --rev: shell command that builds each of them",
 	  TEXT(build, "command") },
@@ -229,8 +229,8 @@ static void about(struct job *j)
 			compare_note(s, "%s", remark.s);
 		text_free(&remark);
 	}
-	if (j->revisions.dirty[0])
-		compare_note(s, "%s", j->revisions.dirty);
+	for (size_t i = 0; i < j->revisions.notes; i++)
+		compare_note(s, "%s", j->revisions.note[i]);
 	for (size_t i = 0; i < j->documents.notes; i++)
 		compare_note(s, "%s", j->documents.note[i]);
 }
@@ -328,6 +328,8 @@ static int finish(struct job *j, int ret)
 
 	if (ret == 0)
 		ret = show(j);
+	if (ret < 0 && j->o->rev && j->measured.exec_code == ENOENT)
+		compare_revisions_explain(&j->revisions, j->plan.argv[0][0], j->o->build, j->err);
 	if (ret < 0)
 		complain(j->self, j->err, j->path[0] ? NULL : j->o->events.text);
 	status = status_of(j, ret);
@@ -554,7 +556,8 @@ const struct command cmd_compare = {
 	.args = "-- COMMAND [ARG]... [::: COMMAND [ARG]...] | BEFORE AFTER",
 	.example = "  tare compare -- ./old args ::: ./new args\n"
 		   "  tare compare before.json after.json\n"
-		   "  tare compare --rev main..HEAD --build make -- ./prog args",
+		   "  tare compare --rev main..HEAD --build make -- ./prog args\n"
+		   "  tare compare --rev HEAD --build make -- ./prog args  # uncommitted changes",
 	.topic = TOPIC_HOW_MUCH,
 	.common = true,
 	.words = WORDS_ANYWHERE,

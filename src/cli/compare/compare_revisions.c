@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "cli/compare/compare_revisions.h"
+#include "compare/compare.h"
 #include "output/command.h"
 #include "output/escape.h"
 
@@ -62,21 +64,64 @@ static int build_side(struct compare_revisions *r, int side, const char *build,
 	return ret;
 }
 
+static void note(struct compare_revisions *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void note(struct compare_revisions *r, const char *fmt, ...)
+{
+	char *to = r->note[r->notes++];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(to, sizeof(r->note[0]), fmt, args);
+	va_end(args);
+	fprintf(stderr, "tare compare: %s\n", to);
+}
+
+/* As git diff A: to the files of the working tree that git tracks. 1: they have changes. */
+static int use_work_tree(struct compare_revisions *r, struct tare_error *err)
+{
+	char path[REVISION_PATH_BYTES];
+	int changed = revision_work_tree(&r->side[COMPARE_AFTER], &r->signals, err), ret;
+
+	if (changed < 0)
+		return changed;
+	ret = revision_untracked(path, &r->signals, err);
+	if (ret > 0)
+		note(r, "Untracked files are not compared (%.100s); git add includes them", path);
+	return ret < 0 ? ret : changed;
+}
+
+static int find_sides(struct compare_revisions *r, const char *range, struct tare_error *err)
+{
+	const struct revision *before = &r->side[COMPARE_BEFORE], *after = &r->side[COMPARE_AFTER];
+	const char *dots = strstr(range, "..");
+	char head[REVISION_COMMIT_BYTES] = "";
+	int ret = revision_range(r->side, range, &r->signals, err), dirty;
+
+	dirty = ret == 0 ? revision_dirty(head, &r->signals, err) : ret;
+	ret = dirty >= 0 && !dots ? use_work_tree(r, err) : dirty < 0 ? dirty : 0;
+	if (ret < 0)
+		return ret;
+	if (dirty && !dots && ret == 0)
+		note(r, "Uncommitted changes of submodules are not compared");
+	if (dirty && dots && !strcmp(head, after->commit))
+		note(r, "Uncommitted changes are not compared; --rev %.*s compares them",
+		     dots[2] == '.' ? 12 : 100, dots[2] == '.' ? before->commit : before->name);
+	if (!strcmp(before->commit, after->commit))
+		note(r, "Both sides are the same commit, %.12s", after->commit);
+	return 0;
+}
+
 int compare_revisions_open(struct compare_revisions *r, const char *range, const char *build,
 			   struct progress *progress, struct tare_error *err)
 {
-	char head[REVISION_COMMIT_BYTES] = "";
 	int ret;
 
 	memset(r, 0, sizeof(*r));
 	revision_signals_begin(&r->signals);
-	ret = revision_range(r->side, range, &r->signals, err);
+	ret = find_sides(r, range, err);
 	if (ret == 0)
-		ret = revision_dirty(head, &r->signals, err);
-	if (ret > 0 && (!strcmp(head, r->side[0].commit) || !strcmp(head, r->side[1].commit)))
-		snprintf(r->dirty, sizeof(r->dirty),
-			 "Uncommitted changes are not compared: the checkout is at %.12s", head);
-	if (ret >= 0)
 		ret = temp_folder_open(&r->folder, "compare", err);
 	progress_begin(progress, "compare", false);
 	for (int side = 0; ret == 0 && side < 2; side++)
@@ -98,6 +143,26 @@ int compare_revisions_fork(struct compare_revisions *r)
 		return EXIT_CANNOT_MEASURE;
 	status = revision_wait(&r->signals, pid, false);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void compare_revisions_explain(const struct compare_revisions *r, const char *command,
+			       const char *build, struct tare_error *err)
+{
+	const struct revision *side = r->side;
+
+	if (!revision_lacks(side->dir, command))
+		side++;
+	if (!revision_lacks(side->dir, command))
+		return;
+	tare_fail(err, ENOENT, "there is no command '%.80s' in the worktree of %.60s (%.12s)%s",
+		  command, side->name, side->commit,
+		  build ? " after the build" : ", which was not built: no --build was given");
+	if (build)
+		tare_hint(err, "--build has to create it in the folder in which it runs");
+	else
+		tare_hint(err,
+			  "a worktree has only committed files: --build make, or another command "
+			  "that creates it");
 }
 
 void compare_revisions_close(struct compare_revisions *r)
