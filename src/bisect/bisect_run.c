@@ -53,7 +53,9 @@ static int check_ancestor(struct gate_git *g, const struct revision r[2], struct
 		return ret;
 	if (ret == 0) {
 		tare_fail(err, EINVAL, "%.80s and %.80s are the same commit", r[0].name, r[1].name);
-		tare_hint(err, "good is an ancestor of bad: tare bisect v1.0..HEAD -- COMMAND");
+		tare_hint(
+			err,
+			"good is an ancestor of bad: tare bisect v1.0..HEAD --build COMMAND -- COMMAND");
 		return -EINVAL;
 	}
 	ret = gate_git(g, err, "merge-base", r[0].commit, r[1].commit, NULL);
@@ -197,12 +199,8 @@ static int try_commit(struct bisect_job *j, const char *commit, const char *must
 	ret = bisect_describe(j, &t, err);
 	if (ret == 0)
 		ret = measure(j, &t, err);
-	if (ret == 0 && t.skipped && must) {
-		tare_fail(err, EINVAL, "%s, %.12s, could not be measured: %.200s", must, commit,
-			  t.why);
-		tare_hint(err, "try it: git worktree add --detach DIR %.12s", commit);
-		return -EINVAL;
-	}
+	if (ret == 0 && t.skipped && must)
+		return bisect_not_measured(j, BISECT_TREE, must, t.why, err);
 	to = ret == 0 ? bisect_add(&j->state->tries) : NULL;
 	if (ret == 0 && !to)
 		return tare_fail_nomem(err);

@@ -108,14 +108,6 @@ static struct bisect_try *try_of(struct bisect_job *j, const char *commit, struc
 	return NULL;
 }
 
-static int not_measured(const char *which, const char *commit, const char *why,
-			struct tare_error *err)
-{
-	tare_fail(err, EINVAL, "%s, %.12s, could not be measured: %.200s", which, commit, why);
-	tare_hint(err, "try it: git worktree add --detach DIR %.12s", commit);
-	return -EINVAL;
-}
-
 /* In a worktree that is kept, because each pair includes a run of the good commit. */
 static int build_good(struct bisect_job *j, struct tare_error *err)
 {
@@ -129,7 +121,7 @@ static int build_good(struct bisect_job *j, struct tare_error *err)
 	ret = bisect_check_out(j, BISECT_BASE, good, err);
 	if (ret == 0)
 		ret = bisect_build(j, BISECT_BASE, why, err);
-	return ret > 0 ? not_measured("the good commit", good, why, err) : ret;
+	return ret > 0 ? bisect_not_measured(j, BISECT_BASE, "the good commit", why, err) : ret;
 }
 
 static int compare_ends(struct bisect_job *j, struct tare_error *err)
@@ -152,7 +144,7 @@ static int compare_ends(struct bisect_job *j, struct tare_error *err)
 	ret = measure(j, t, 0, a, err);
 	e = &a->event[is_wall(j->state) ? COMPARE_WALL : COMPARE_CPU_TIME];
 	if (ret == 0 && t->skipped) {
-		ret = not_measured("the bad commit", bad, t->why, err);
+		ret = bisect_not_measured(j, BISECT_TREE, "the bad commit", t->why, err);
 	} else if (ret == 0 && e->verdict != COMPARE_MORE) {
 		same = e->verdict != COMPARE_CANNOT_TELL;
 		tare_fail(err, EINVAL,

@@ -142,6 +142,22 @@ int bisect_build(struct bisect_job *j, int which, char why[BISECT_TEXT_BYTES],
 	return ret == 0 && cached ? keep(j, commit, err) : ret;
 }
 
+int bisect_not_measured(const struct bisect_job *j, int which, const char *end, const char *why,
+			struct tare_error *err)
+{
+	const struct revision *tree = &j->tree[which];
+
+	tare_fail(err, EINVAL, "%s, %.12s, could not be measured: %.200s", end, tree->commit, why);
+	if (!j->state->build && revision_lacks(tree->dir, j->state->argv[0]))
+		tare_hint(err,
+			  "it was not built: no --build was given; --build make, or another "
+			  "command that creates %.100s",
+			  j->state->argv[0]);
+	else
+		tare_hint(err, "try it: git worktree add --detach DIR %.12s", tree->commit);
+	return -EINVAL;
+}
+
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	(void)st;

@@ -17,6 +17,9 @@ int bisect_check_out(struct bisect_job *j, int which, const char *commit, struct
  */
 int bisect_build(struct bisect_job *j, int which, char why[BISECT_TEXT_BYTES],
 		 struct tare_error *err);
+/* The error that one end of the range, which is checked out there, cannot be measured: -EINVAL. */
+int bisect_not_measured(const struct bisect_job *j, int which, const char *end, const char *why,
+			struct tare_error *err);
 /* Fills in the commit's parent, date, author and subject. */
 int bisect_describe(struct bisect_job *j, struct bisect_try *t, struct tare_error *err);
 

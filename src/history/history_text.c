@@ -189,7 +189,7 @@ static void put_bisect(struct text *out, const struct history_values *v, const s
 			put_paragraph(
 				out, style, INK_PLAIN,
 				"Commits before %.12s were not measured. To find the one that "
-				"made the change: tare bisect %.12s..%.12s -- COMMAND.",
+				"made the change: tare bisect %.12s..%.12s --build COMMAND -- COMMAND.",
 				to->name, from->name, to->name);
 		return;
 	}

@@ -162,7 +162,9 @@ def ends_that_cannot_be_measured():
     r = Repository()
     commits = r.line(4, 2, (0,))
     one_error(r.bisect(f"{commits[0]}..", "--build", "echo why; ./build", "--", "./loop", status=125), "the good commit", commits[0][:12], "exit status 1: why", "git worktree add")
-    one_error(r.bisect(f"{commits[1]}..", "--", "./none", status=125), "the good commit", "cannot be executed")
+    one_error(r.bisect(f"{commits[1]}..", "--", "./none", status=125), "the good commit", "cannot be executed", "no --build was given")
+    one_error(r.bisect(f"{commits[1]}..", "-e", "wall", "--", "./none", status=125), "cannot be executed", "no --build was given")
+    one_error(r.bisect(f"{commits[1]}..", "--build", "true", "--", "./none", status=125), "cannot be executed", "git worktree add")
     one_error(r.bisect(f"{commits[1]}..", "--timeout", "1s", "--", "sleep", "60", status=125), "timeout")
     r.nothing_is_left()
 

@@ -198,6 +198,7 @@ def the_base_is_measured_in_a_worktree():
     shutil.copy(r.path / "loop", r.path / "built")
     d = r.document("--measure-base", "--build", "cp loop built", status=2)
     equal((d["baseline"], verdicts(d)), (r.git("rev-parse", "main"), {"loop": "slower"}), "built")
+    equal(r.document("--measure-base", status=125)["benchmarks"][0]["remedy"], 'the base was not built: give --build COMMAND, or "build" in tare.json', "not built")
     r.configure({"loop": {"command": ["./built"]}}, build="cp loop built")
     equal(verdicts(r.document("--measure-base", status=2)), {"loop": "slower"}, "build of tare.json")
     d = r.document("--measure-base", "--build", "true", status=125)

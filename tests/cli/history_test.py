@@ -258,7 +258,7 @@ def commits_that_were_not_measured():
     true("tare bisect" not in p.run("show", "*").stdout, "its parent was measured")
     p.add(stat(event(7)), "--commit", hashes[3])
     text = p.run("show", "*").stdout
-    true(f"tare bisect {hashes[1][:12]}..{hashes[3][:12]} -- COMMAND" in " ".join(text.split()), text)
+    true(f"tare bisect {hashes[1][:12]}..{hashes[3][:12]} --build COMMAND -- COMMAND" in " ".join(text.split()), text)
     p = Place(git=True)
     hashes = [p.commit(f"commit {i}") for i in range(3)]
     p.add(stat(event(7)), "--commit", hashes[0])

@@ -200,11 +200,18 @@ static bool base_has(struct job *j, const char *name)
 	return found;
 }
 
+static const char *build_of(const struct job *j)
+{
+	return j->o->build ? j->o->build : j->config.build;
+}
+
 /* It failed in the base: an error, unless it is new. */
 static void judge_failed_base(struct job *j, size_t i)
 {
 	const struct gate_outcome *base = &j->in_base[i];
+	const char *within = j->benchmark[i]->directory;
 	struct gate_outcome *o = &j->outcome[i];
+	char dir[PATH_MAX];
 
 	if (o->verdict != GATE_NEW || !gate_verdict_is_error(base->verdict))
 		return;
@@ -212,8 +219,13 @@ static void judge_failed_base(struct job *j, size_t i)
 	if (!base_has(j, o->head.benchmark))
 		return;
 	o->verdict = base->verdict;
-	snprintf(o->hint, sizeof(o->hint),
-		 "check the build of the base; or rename the benchmark, if the base cannot run it");
+	snprintf(dir, sizeof(dir), "%.2000s/%.2000s", j->worktree.dir, within ? within : "");
+	snprintf(
+		o->hint, sizeof(o->hint), "%s",
+		!build_of(j) && revision_lacks(dir, j->benchmark[i]->argv[0])
+			? "the base was not built: give --build COMMAND, or \"build\" in tare.json"
+			: "check the build of the base; or rename the benchmark, if the base cannot "
+			  "run it");
 }
 
 /* The last line of what a build printed, instead of the hint. */
@@ -232,7 +244,7 @@ static void show_log(struct job *j, const char *log)
 
 static int measure_base(struct job *j)
 {
-	const char *build = j->o->build ? j->o->build : j->config.build;
+	const char *build = build_of(j);
 	char tree[PATH_MAX], log[PATH_MAX];
 	struct revision *base = &j->worktree;
 	int ret;
