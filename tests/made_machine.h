@@ -297,7 +297,6 @@ static void made_close(struct counters *c)
 
 static const struct source source_made = {
 	.name = "made",
-	.about = "a machine that is made up",
 	.open = made_open,
 	.start = made_start_stop,
 	.stop = made_start_stop,

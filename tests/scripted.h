@@ -120,7 +120,6 @@ static void scripted_close(struct counters *c)
 
 static const struct source source_scripted = {
 	.name = "scripted",
-	.about = "what a test says",
 	.open = scripted_do_open,
 	.start = scripted_start,
 	.stop = scripted_stop,

@@ -82,8 +82,8 @@ void doctor_judge(const struct host *h, struct diagnosis *out)
 {
 	memset(out, 0, sizeof(*out));
 	walk(h, doctor_counting, out);
-	walk(h, doctor_surroundings, out);
-	walk(h, doctor_surround, out);
+	walk(h, doctor_environment_checks, out);
+	walk(h, doctor_noise_checks, out);
 	out->findings += doctor_faults(h, out->finding + out->findings,
 				       FINDINGS_MAX - out->findings);
 	verdict_of(h, out);

@@ -17,9 +17,9 @@ struct check {
 	bool (*judge)(const struct host *h, struct finding *f);
 };
 
-extern const struct check doctor_counting[];     /* what can be counted */
-extern const struct check doctor_surroundings[]; /* what else affects counting */
-extern const struct check doctor_surround[]; /* what makes counts and times vary from run to run */
+extern const struct check doctor_counting[];           /* what can be counted */
+extern const struct check doctor_environment_checks[]; /* what else affects counting */
+extern const struct check doctor_noise_checks[];       /* what makes runs vary */
 
 /* A finding for each known fault that applies, or one that there are none; returns how many. */
 unsigned doctor_faults(const struct host *h, struct finding *out, unsigned room);

@@ -217,7 +217,7 @@ static bool check_kernel(const struct host *h, struct finding *f)
 	return true;
 }
 
-const struct check doctor_surroundings[] = {
+const struct check doctor_environment_checks[] = {
 	{ "watchdog", check_watchdog },
 	{ "hypervisor", check_hypervisor },
 	{ "container", check_container },

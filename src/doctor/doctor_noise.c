@@ -87,7 +87,7 @@ static bool check_microcode(const struct host *h, struct finding *f)
 	return true;
 }
 
-const struct check doctor_surround[] = {
+const struct check doctor_noise_checks[] = {
 	{ "ticks", check_ticks }, { "governor", check_governor },   { "turbo", check_turbo },
 	{ "steal", check_steal }, { "microcode", check_microcode }, { NULL, NULL },
 };

@@ -488,7 +488,6 @@ const struct source source_exact = {
 	.exact = true,
 	.needs_engine = true,
 	.adds_overhead = true,
-	.about = "the exact engine: every instruction of a command in user mode",
 	.probe = probe,
 	.open = open_group,
 	.start = no_switch,

@@ -468,7 +468,6 @@ static void msr_close(struct counters *counters)
 const struct source source_msr = {
 	.name = "msr",
 	.registers = true,
-	.about = "counters by their registers: whole CPUs, never multiplexed",
 	.probe = msr_probe,
 	.open = msr_open,
 	.start = msr_start,

@@ -43,8 +43,7 @@ struct counters; /* one open group; a source's own struct begins with `const str
 		  */
 
 struct source {
-	const char *name;  /* "perf", "exact", "msr", "clock" */
-	const char *about; /* one line, for `tare list sources` */
+	const char *name; /* "perf", "exact", "msr", "clock" */
 	/* Traits: these hold for everything it counts. */
 	bool kernel;        /* opened by perf_event_open(2): attr means what the kernel says */
 	bool registers;     /* counts whole CPUs by their registers */

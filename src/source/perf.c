@@ -427,7 +427,6 @@ int perf_read_one(struct counters *c, size_t i, struct tare_reading *out, struct
 const struct source source_perf = {
 	.name = "perf",
 	.kernel = true,
-	.about = "counters of the kernel: PMUs, software events, tracepoints, breakpoints",
 	.probe = perf_probe,
 	.open = perf_open,
 	.start = perf_start,

@@ -22,7 +22,6 @@ static int clock_open(struct counters **out, const struct encoding *const *enc, 
 
 const struct source source_clock = {
 	.name = "clock",
-	.about = "wall-clock and CPU time of the command, by the session",
 	.clock = true,
 	.probe = clock_probe,
 	.open = clock_open,
