@@ -268,6 +268,17 @@ static int take_notes(struct gate_git *g, const struct ancestors *from, struct h
 	return ret;
 }
 
+/* The oldest first, as if each had been added when it was measured. */
+static void reverse(struct ancestors *a)
+{
+	for (size_t i = 0, k = a->n; i + 1 < k--; i++) {
+		struct ancestor kept = a->of[i];
+
+		a->of[i] = a->of[k];
+		a->of[k] = kept;
+	}
+}
+
 int history_git_notes(struct history_batch *to, struct revision_signals *s, struct tare_error *err)
 {
 	struct gate_git g = { .signals = s };
@@ -290,6 +301,7 @@ int history_git_notes(struct history_batch *to, struct revision_signals *s, stru
 		tare_hint(err, "tare gate run --store, or git fetch origin " NOTES ":" NOTES);
 		ret = -ENODATA;
 	}
+	reverse(&ancestors);
 	if (ret == 0)
 		ret = take_notes(&g, &ancestors, to, err);
 	free(ancestors.of);

@@ -289,6 +289,7 @@ def results_of_the_gate():
     first = p.run("add", "--notes").stdout
     true(first in ("added 2 measurements; 1 was added before\n", "added 3 measurements\n"), first)
     equal(p.run("add", "--notes").stdout, "added 0 measurements; 3 were added before\n", "again")
+    true(re.search(rf" loop +instructions:u +3 +51 +{hashes[2][:12]} ", p.run("list").stdout), "the newest commit was added last: " + p.run("list").stdout)
     s, = p.show("loop", "-e", "instructions:u")
     equal([(v["commit"], v["value"], bool(v["change"])) for v in s["values"]][-2:], [(hashes[1], 50, False), (hashes[2], 51, True)], "the notes")
     p.git("notes", "--ref=tare", "add", "-f", "-m", "{broken", hashes[1])
