@@ -81,6 +81,53 @@ enum tare_exact_class {
  */
 TARE_API int tare_exact_read(int64_t *out, size_t n, struct tare_error *err);
 
+/**
+ * A function that the engine calls between two instructions of the thread, like a signal handler.
+ *
+ * @instructions  retired by the thread since tare_exact_every(), without those of the calls: a
+ *                multiple of n.
+ * @context       the interrupted registers, a ucontext_t as in a signal handler with SA_SIGINFO.
+ *                Changes take effect when the function returns. Valid until then.
+ * @with          the caller's pointer.
+ */
+typedef void tare_exact_call(uint64_t instructions, void *context, void *with);
+
+/**
+ * Call a function after every n-th instruction that the calling thread retires in user mode, in any
+ * run under the engine. In each run of a deterministic program the calls come at the same
+ * instructions.
+ *
+ * @n     instructions between two calls, at most 2^60; 0 ends the calls. The first instruction that
+ *        counts is the one after the system call in this function, so its return counts.
+ * @call  the function. It is called between any two instructions, also in malloc() or in a signal
+ *        handler, so it may use only async-signal-safe functions (signal-safety(7)). May be NULL if
+ *        n is 0.
+ * @with  passed to each call. tare does not access it.
+ * @err   says what went wrong; may be NULL.
+ *
+ * The instructions of a call do not count for the next one, and there is no call during a call. All
+ * other counts include them. A call runs on the thread's current stack, below the red zone. There
+ * must be room for a signal frame (sysconf(_SC_MINSIGSTKSZ)). A call leaves errno and the signal
+ * mask as they are, and no system call fails with EINTR because of it.
+ *
+ * tare_exact_every() during a call sets a new period. Its count begins at once, so it includes the
+ * rest of the call. If a call does not return (siglongjmp()), there are no more calls until the
+ * next tare_exact_every(). Each thread has its own period and function. New threads, children and
+ * executed programs begin without calls. A seccomp filter must allow arch_prctl(2), by which a call
+ * returns.
+ *
+ * Returns 0; -ENOTSUP if the program does not run under the exact engine; -EINVAL if n is out of
+ * range, or call is NULL and n is not 0. From any thread, in any handler.
+ *
+ * Cost: one system call, also without the engine. Under the engine, the first one in a process
+ * discards all translated code. From then on, all threads of the process run about 1.2 times as
+ * long. A call takes about 4 us (measured in a virtual machine) and its own instructions.
+ *
+ * Source: the engine's countdown for samples (docs/internals/exact-engine.md).
+ */
+TARE_API int tare_exact_every(uint64_t n, tare_exact_call *call, void *with,
+			      struct tare_error *err);
+
 /** The event name of the class: "instructions", "loads", ...; NULL if out of range. */
 TARE_API const char *tare_exact_class_name(enum tare_exact_class c);
 

@@ -9,6 +9,12 @@
  * begins with these bytes:
  */
 enum { EXACT_READ = 0x74617265, EXACT_NOW_SIZE = 32 };
+/*
+ * Calls every n instructions of the thread (engine/callback.c): arch_prctl(EXACT_EVERY, n, enter,
+ * call, with) makes the engine call enter(instructions, context, with, call), which ends with
+ * arch_prctl(EXACT_RETURN, context).
+ */
+enum { EXACT_EVERY = EXACT_READ + 1, EXACT_RETURN };
 #define EXACT_NOW_MEMORY "\377\377\377\377\377\377\377\377tare exact instructions:"
 
 enum exact_class {

@@ -26,7 +26,7 @@
 #define T_GENERATION 0x114
 #define T_PATH       0x118
 #define T_LEFT       0x120 /* and those of further events, 8 bytes each */
-#define T_TURN       0x160
+#define T_TURN       0x168
 
 /* In T_EDGE: entered by an indirect branch, or from a system call. */
 #define EDGE_MISS -1

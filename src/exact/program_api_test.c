@@ -21,6 +21,25 @@ TEST(here_natively)
 	CHECK_EQ(tare_exact_read(out, 1, NULL), -ENOTSUP);
 }
 
+static void never(uint64_t instructions, void *context, void *with)
+{
+	(void)instructions, (void)context, (void)with;
+	abort();
+}
+
+TEST(here_no_calls)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+
+	CHECK_EQ(tare_exact_every(1, never, NULL, &err), -ENOTSUP);
+	CHECK(strstr(err.what, "does not run under the exact engine"), "%s", err.what);
+	CHECK_EQ(tare_exact_every(0, NULL, NULL, &err), -ENOTSUP);
+	CHECK_EQ(tare_exact_every(1, NULL, NULL, &err), -EINVAL);
+	CHECK(strstr(err.what, "no function to call"), "%s", err.what);
+	CHECK_EQ(tare_exact_every((1ull << 60) + 1, never, NULL, &err), -EINVAL);
+	CHECK(strstr(err.what, "at most 2^60"), "%s", err.what);
+}
+
 TEST(here_bad_sizes)
 {
 	int64_t out[TARE_EXACT_CLASSES];

@@ -25,6 +25,7 @@ enum {
 	SAMPLE_PEEKS = 16,
 	SAMPLE_REGISTERS = 17, /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, flags */
 	SAMPLE_EVENTS = 8,     /* events sampled in one run */
+	COUNTDOWNS = SAMPLE_EVENTS + 1, /* and the one of engine/callback.c */
 };
 
 /* The sampled events: in the shared state, written once before the command starts. */
@@ -32,7 +33,7 @@ struct every {
 	struct every_event {
 		uint64_t n; /* distance between samples */
 		uint32_t class, pad;
-	} event[SAMPLE_EVENTS];
+	} event[COUNTDOWNS];
 	uint32_t n_events;    /* 0: nothing is sampled */
 	uint32_t jitter;      /* or one in every n, at a pseudorandom position */
 	uint64_t first, most; /* per thread, if there is one event: 0: n; 0: no limit */

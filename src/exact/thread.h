@@ -19,7 +19,11 @@ enum {
 };
 
 /* Flags in `pending`. */
-enum { PUT_OFF = 1 /* queued again and blocked */, KEPT = 2 /* see pending_signals.c */ };
+enum {
+	PUT_OFF = 1,  /* queued again and blocked */
+	KEPT = 2,     /* see pending_signals.c */
+	CALL_DUE = 4, /* see callback.c */
+};
 
 enum { LATER_MAX = 2 };
 
@@ -46,7 +50,7 @@ struct thread {
 	volatile uint32_t generation; /* the oldest code it can be in; 0: none */
 	uint64_t path;                /* hash of its path, when COUNT_PATH: path.c */
 	/* by event, when COUNT_EVERY: how many of the class come before its next sample */
-	int64_t left[SAMPLE_EVENTS];
+	int64_t left[COUNTDOWNS];
 	int64_t turn; /* with SAME_TURNS: branches until its turn passes: engine/turns */
 	volatile uint32_t started;
 	volatile uint32_t exec; /* enum exec_state */
@@ -86,7 +90,7 @@ struct thread {
 			uint32_t what; /* SAMPLE_OPERAND */
 			/* of the draft, and of further samples of the same instruction */
 		} operand[1 + LATER_MAX];
-	} sampler[SAMPLE_EVENTS]; /* by event */
+	} sampler[COUNTDOWNS]; /* by event */
 	struct {
 		uint64_t moved;  /* rsi or rdi before a repeated string instruction */
 		uint64_t width;  /* of an operand, in bytes */
@@ -99,6 +103,15 @@ struct thread {
 		uint64_t from, to; /* the block of the next sample */
 		uint8_t adds[EXACT_CLASSES];
 	} around;
+	/* engine/callback.c */
+	struct {
+		uint64_t n;                 /* instructions between two calls; 0: no calls */
+		uint64_t enter, call, with; /* libtare's function; its arguments */
+		uint64_t calls;             /* so far */
+		int64_t left;               /* of the countdown, which stops during a call */
+		uint32_t inside;            /* a call has not returned */
+		volatile uint32_t due;      /* its signal was sent */
+	} callback;
 	uint64_t ended_at;
 	uint64_t rseq;               /* the area it registered, or 0 */
 	uint64_t cpus;               /* with SAME_CPUS: the affinity that it set; 0: all */

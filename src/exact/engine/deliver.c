@@ -74,6 +74,43 @@ static uint64_t push_frame(struct thread *t, int sig, const struct info *info,
 	return at;
 }
 
+/* The frame at `at` is complete: `c` becomes the context in which `handler` starts. */
+static void start_handler(struct thread *t, uint64_t handler, uint64_t at, struct context *c)
+{
+	c->mask = masked_for_kernel(t->mask);
+	c->rsi = at + offsetof(struct frame, info);
+	c->rdx = at + offsetof(struct frame, context);
+	c->rax = 0;
+	c->rsp = at;
+	c->eflags &= ~(uint64_t)(EFLAGS_TF | EFLAGS_DF | EFLAGS_RF);
+	c->rip = (uint64_t)engine_dispatch;
+	t->target = handler;
+	t->edge = 0;
+	reset_fp(c->fpstate);
+}
+
+static void die_without_stack(struct thread *t, struct context *c)
+{
+	struct info segv = { .signo = SIGSEGV, .code = SI_KERNEL };
+
+	die(t, SIGSEGV, &segv, c);
+}
+
+bool deliver_call(struct thread *t, uint64_t handler, struct context *c)
+{
+	const struct info info = { .signo = SIGTRAP };
+	const struct action a = { .handler = handler };
+	uint64_t at = push_frame(t, SIGTRAP, &info, c, &a);
+
+	if (!at) {
+		die_without_stack(t, c);
+		return false;
+	}
+	start_handler(t, handler, at, c);
+	c->rsi = at + offsetof(struct frame, context);
+	return true;
+}
+
 /* `c` is the program's context; change it to that in which its handler starts. */
 void deliver(struct thread *t, int sig, const struct info *info, struct context *c, bool fault)
 {
@@ -96,9 +133,7 @@ void deliver(struct thread *t, int sig, const struct info *info, struct context 
 	}
 	at = push_frame(t, sig, info, c, &a);
 	if (!at) {
-		struct info segv = { .signo = SIGSEGV, .code = SI_KERNEL };
-
-		die(t, SIGSEGV, &segv, c);
+		die_without_stack(t, c);
 		return;
 	}
 	if (a.flags & SA_RESETHAND) {
@@ -109,17 +144,8 @@ void deliver(struct thread *t, int sig, const struct info *info, struct context 
 	}
 	t->mask |= a.mask | (a.flags & SA_NODEFER ? 0 : BIT(sig));
 	t->mask &= ~NEVER_BLOCKED;
-	c->mask = masked_for_kernel(t->mask);
 	c->rdi = (uint64_t)sig;
-	c->rsi = at + offsetof(struct frame, info);
-	c->rdx = at + offsetof(struct frame, context);
-	c->rax = 0;
-	c->rsp = at;
-	c->eflags &= ~(uint64_t)(EFLAGS_TF | EFLAGS_DF | EFLAGS_RF);
-	c->rip = (uint64_t)engine_dispatch;
-	t->target = a.handler;
-	t->edge = 0;
-	reset_fp(c->fpstate);
+	start_handler(t, a.handler, at, c);
 }
 
 void put_off(struct thread *t, int sig, const struct info *info, struct context *c)
@@ -163,6 +189,7 @@ void deliver_pending(struct thread *t)
 		mask = t->step_mask;
 	}
 	hand_over_pending(t, ~t->mask);
+	callback_send(t);
 	t->pending = 0;
 	raw_unblock(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, 8);
 }

@@ -136,6 +136,7 @@ struct engine {
 	 */
 	int32_t supervisor;
 	struct every every;
+	uint32_t countdowns; /* the sampled events, and that of callback.c once it is used */
 	int64_t clock_start, clock_real_start;
 	volatile uint32_t lock;
 
@@ -553,10 +554,17 @@ struct block *period_block(struct thread *t);
 void period_correct(struct thread *t, const struct block_facts *f, int64_t sign);
 void period_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next);
 void sample_draft(struct thread *t, const struct insn *in, uint64_t pc,
-		  const int64_t left[SAMPLE_EVENTS]);
+		  const int64_t left[COUNTDOWNS]);
 void sample_take(struct thread *t, uint64_t next);
 uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc,
 		   enum exact_class class, unsigned which, uint64_t *out);
+
+/* callback.c: calls every N instructions. */
+long callback_set(struct thread *t);
+bool callback_is_off(const struct thread *t, unsigned event);
+void callback_take(struct thread *t);
+void callback_send(const struct thread *t);
+void callback_return(struct thread *t);
 
 /* noncanonical_branch.c */
 bool noncanonical_branch(struct thread *t);

@@ -199,12 +199,32 @@ static void explain_operands(const struct thread *t, unsigned event, uint64_t ts
 }
 
 /*
+ * Is the instruction, which adds `own`, a sample? It may only be the one before a call of
+ * callback.c.
+ */
+static bool is_sampled(const int64_t left[COUNTDOWNS], const struct block_facts *own)
+{
+	for (unsigned e = 0; e < eng.every.n_events; e++)
+		if (left[e] < own->adds[eng.every.event[e].class])
+			return true;
+	return false;
+}
+
+static bool is_due(const struct thread *t)
+{
+	for (unsigned e = 0; e < eng.every.n_events; e++)
+		if (t->left[e] < 0)
+			return true;
+	return false;
+}
+
+/*
  * The instruction at `pc` is the next sample of each event e if it adds more than left[e] to the
  * class of e; `left` is the value before the instruction. The sample is operand left[e] of that
  * class, from 0.
  */
 void sample_draft(struct thread *t, const struct insn *in, uint64_t pc,
-		  const int64_t left[SAMPLE_EVENTS])
+		  const int64_t left[COUNTDOWNS])
 {
 	const struct every *e = &eng.every;
 	struct sample_record *r = draft_of(t);
@@ -214,6 +234,10 @@ void sample_draft(struct thread *t, const struct insn *in, uint64_t pc,
 
 	facts_add(&own, in);
 	t->drafted = 1;
+	t->draft.branch = 0;
+	draft_repeats(t, in);
+	if (!is_sampled(left, &own))
+		return;
 	*r = (struct sample_record){ .pc = pc, .tsc = read_ticks() };
 	draft_adds(t, &own, pc, r);
 	t->draft.width = 0;
@@ -222,7 +246,6 @@ void sample_draft(struct thread *t, const struct insn *in, uint64_t pc,
 			draft_operands(t, in, pc, i, (uint64_t)left[i]);
 			explain_operands(t, i, r->tsc);
 		}
-	draft_repeats(t, in);
 	draft_branch(t, in, pc, r);
 	if (e->counts || (e->counts_once && !t->sampler[0].samples)) {
 		r->has |= SAMPLE_HAS_COUNTS;
@@ -326,6 +349,9 @@ void sample_take(struct thread *t, uint64_t next)
 		t->sampling = 1; /* not retired: the sample is the next instruction that retires */
 		return;
 	}
+	callback_take(t);
+	if (!is_due(t))
+		return;
 	if (t->draft.branch && next)
 		take_branch(t, next, r);
 	/*

@@ -35,12 +35,13 @@ void period_begin(void)
 			e->event[i].class < EXACT_CLASSES;
 	if (!fits)
 		refuse_overwritten();
+	eng.countdowns = e->n_events;
 }
 
 /* A program that overwrites `left` must not make a thread take samples forever. */
 void period_check(const struct thread *t)
 {
-	for (unsigned e = 0; e < eng.every.n_events; e++)
+	for (unsigned e = 0; e < eng.countdowns; e++)
 		if (t->left[e] > LEG || t->left[e] < -BELOW)
 			refuse_overwritten();
 }
@@ -54,14 +55,14 @@ void period_restart(struct thread *t, unsigned event, int64_t left)
 /* `left` has run out, or may have, but the sample is further away. */
 static void next_legs(struct thread *t)
 {
-	for (unsigned e = 0; e < eng.every.n_events; e++)
+	for (unsigned e = 0; e < eng.countdowns; e++)
 		if (t->sampler[e].left_more)
 			period_restart(t, e, t->left[e] + t->sampler[e].left_more);
 }
 
 bool period_run_out(const struct thread *t)
 {
-	for (unsigned e = 0; e < eng.every.n_events; e++)
+	for (unsigned e = 0; e < eng.countdowns; e++)
 		if (t->left[e] < 0)
 			return true;
 	return false;
@@ -118,8 +119,8 @@ void period_first(struct thread *t)
 {
 	const struct every *e = &eng.every;
 
-	if (!(eng.mode & COUNT_EVERY))
-		return;
+	for (unsigned i = e->n_events; i < COUNTDOWNS; i++)
+		period_restart(t, i, NEVER);
 	for (unsigned i = 0; i < e->n_events; i++) {
 		t->sampler[i].random = t->stable_id;
 		/* the first run of n starts with the thread */
@@ -179,7 +180,7 @@ bool period_counts(const struct block *b)
 {
 	const struct block_facts *f = facts_of(eng.process->lineage, b->counter);
 
-	for (unsigned e = 0; e < eng.every.n_events; e++)
+	for (unsigned e = 0; e < eng.countdowns; e++)
 		if (amount_of(f, e))
 			return true;
 	return false;
@@ -197,7 +198,7 @@ uint8_t *emit_period(struct arena *a, uint8_t *p, const struct block *b, bool fl
 
 	if (!flags_free)
 		p = gs_store(p, RCX, T_SCRATCH);
-	for (unsigned e = 0; e < eng.every.n_events; e++) {
+	for (unsigned e = 0; e < eng.countdowns; e++) {
 		unsigned n = amount_of(f, e);
 
 		if (!n)
@@ -242,7 +243,7 @@ void period_enter(struct thread *t)
  */
 static int distance(const struct thread *t, uint64_t pc, struct insn *in)
 {
-	int64_t left[SAMPLE_EVENTS];
+	int64_t left[COUNTDOWNS];
 
 	memcpy(left, t->left, sizeof left);
 	for (int i = 0; i < BLOCK_INSNS; i++) {
@@ -253,7 +254,7 @@ static int distance(const struct thread *t, uint64_t pc, struct insn *in)
 		if (!room || !insn_decode(in, (const uint8_t *)pc, room) || !insn_copied(in))
 			return -1;
 		facts_add(&f, in);
-		for (unsigned e = 0; e < eng.every.n_events; e++) {
+		for (unsigned e = 0; e < eng.countdowns; e++) {
 			left[e] -= amount_of(&f, e);
 			sampled |= left[e] < 0;
 		}
@@ -293,14 +294,15 @@ void period_correct(struct thread *t, const struct block_facts *f, int64_t sign)
 {
 	if (!(eng.mode & COUNT_EVERY))
 		return;
-	for (unsigned e = 0; e < eng.every.n_events; e++)
-		t->left[e] -= sign * amount_of(f, e);
+	for (unsigned e = 0; e < eng.countdowns; e++)
+		if (!callback_is_off(t, e))
+			t->left[e] -= sign * amount_of(f, e);
 }
 
 void period_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next)
 {
 	struct block_facts f = { 0 };
-	int64_t before[SAMPLE_EVENTS];
+	int64_t before[COUNTDOWNS];
 
 	if (!(eng.mode & COUNT_EVERY) || !period_run_out(t))
 		return;
@@ -308,7 +310,7 @@ void period_special(struct thread *t, const struct insn *in, uint64_t pc, uint64
 	if (!period_run_out(t))
 		return;
 	facts_add(&f, in);
-	for (unsigned e = 0; e < eng.every.n_events; e++)
+	for (unsigned e = 0; e < eng.countdowns; e++)
 		before[e] = t->left[e] + amount_of(&f, e);
 	sample_draft(t, in, pc, before);
 	/* its progress is known at the next entry to the engine, which is immediate */

@@ -169,6 +169,8 @@ static void handle(struct thread *t, int sig, struct info *info, struct context 
 		come_out(t, info, c);
 		return;
 	}
+	if (sig == SIGTRAP && t->callback.due && callback_signal(t, info, c))
+		return;
 	if (sig == SIGSYS && info->code == SECCOMP_CODE)
 		info->address = t->target;
 	if ((FAULTS & BIT(sig)) && (info->code > 0 || ends_uprobe(t, sig, c))) {

@@ -73,6 +73,10 @@ void set_kernel_action(int sig, uint64_t handler, uint64_t flags);
 void deliver(struct thread *t, int sig, const struct info *info, struct context *c, bool fault);
 void put_off(struct thread *t, int sig, const struct info *info, struct context *c);
 
+/* The same for a call of callback.c; rsi is its context. False: no room on the stack. */
+bool deliver_call(struct thread *t, uint64_t handler, struct context *c);
+bool callback_signal(struct thread *t, const struct info *info, struct context *c);
+
 /* step.c */
 enum { STEP_NONE, STEP_TO_BORDER, STEP_NATIVE, STEP_PROOF /* native, and it must fault */ };
 void step_proof(struct thread *t, struct context *c);

@@ -133,6 +133,12 @@ static void arch_call(struct thread *t)
 	case EXACT_READ:
 		finish(t, read_counts(t, arg, t->regs[RDX]));
 		return;
+	case EXACT_EVERY:
+		finish(t, callback_set(t));
+		return;
+	case EXACT_RETURN:
+		callback_return(t);
+		return;
 	case ARCH_GET_GS:
 		finish(t, copy_bytes((void *)arg, &t->user_gs, 8) == 8 ? 0 : -EFAULT);
 		return;
