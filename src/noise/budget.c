@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "noise/budget_fit.h"
-#include "statistics/median.h"
 
 const struct budget_cause_row budget_causes[BUDGET_CAUSES] = {
 	[BUDGET_INTERRUPTS] = { "interrupts", "interrupts", "interrupt", 0 },
@@ -53,10 +52,22 @@ bool budget_is_of(enum budget_cause cause, const char *event)
 	return false;
 }
 
-enum { SHUFFLES = 1999, RESAMPLES = 499, LETS = BUDGET_CAUSES - BUDGET_SEEN };
+enum {
+	SHUFFLES = 3999,
+	RESAMPLES = 499,
+	LETS = BUDGET_CAUSES - BUDGET_SEEN,
+	TESTS_EACH = 2,
+	REDRAWS = 20
+};
 
-#define ALONE   0.8 /* fraction of the variance: a run above it is reported */
-#define LOW_END 0.025
+#define ALONE         0.8  /* fraction of the variance: a run above it is reported */
+#define ALONE_AT_MOST 0.05 /* probability, without the runs as asked */
+#define LOW_END       0.025
+
+/* The runs of a question, as a set of groups: a bit each. */
+#define OF_ASKED  (1u << LETS)
+#define OF_FIXED  (1u << (LETS + 1))
+#define OF_LET(c) (1u << (c))
 
 static double variance_of(const double *v, size_t n)
 {
@@ -77,14 +88,23 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Distances from the median, into `to`. */
+/*
+ * Distances from the median, into `to`. The median is one of the values: if they are two, most
+ * distances are 0, so that the permutation test is the exact test of how many runs differ.
+ */
 static void distances(const double *v, size_t n, double *to)
 {
-	double median;
+	double median, other;
+	size_t as_often = 0;
 
 	memcpy(to, v, n * sizeof(*to));
 	qsort(to, n, sizeof(*to), compare);
-	median = median_of_real(to, n);
+	median = to[(n - 1) / 2];
+	other = to[n / 2];
+	for (size_t i = 0; i < n; i++)
+		as_often += (to[i] == other) - (size_t)(to[i] == median);
+	if ((ptrdiff_t)as_often > 0)
+		median = other;
 	for (size_t i = 0; i < n; i++)
 		to[i] = fabs(v[i] - median);
 }
@@ -98,30 +118,51 @@ static double sum_of(const double *v, size_t n)
 	return sum;
 }
 
-/*
- * The probability that `a` has so much more spread than `b` by chance: a permutation test of the
- * distances. < 0: out of memory.
- */
-static double wider(const struct budget_runs *a, const struct budget_runs *b)
+static const struct budget_runs *group(const struct budget_question *q, unsigned i)
 {
-	size_t n = a->n + b->n;
-	double *d = calloc(n, sizeof(*d)), seen, as_far = 0;
+	return i < LETS ? &q->let[i] : i == LETS ? &q->asked : &q->fixed;
+}
+
+/* The distances of all runs of these groups, each from its group's median. Returns their number. */
+static size_t put_distances(const struct budget_question *q, unsigned groups, double *to)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < LETS + 2; i++)
+		if (groups >> i & 1) {
+			distances(group(q, i)->count, group(q, i)->n, to + n);
+			n += group(q, i)->n;
+		}
+	return n;
+}
+
+/*
+ * The probability that the groups `a` have so much more spread than the groups `b` by chance: a
+ * permutation test of the distances. < 0: out of memory.
+ */
+static double wider(const struct budget_question *q, unsigned a, unsigned b)
+{
+	size_t room = 0, n, part;
+	double *d, seen, as_far = 0;
 	uint64_t state = 21;
 
+	for (unsigned i = 0; i < LETS + 2; i++)
+		room += group(q, i)->n;
+	d = calloc(room, sizeof(*d));
 	if (!d)
 		return -1;
-	distances(a->count, a->n, d);
-	distances(b->count, b->n, d + a->n);
-	seen = sum_of(d, a->n);
+	part = put_distances(q, a, d);
+	n = part + put_distances(q, b, d + part);
+	seen = sum_of(d, part);
 	for (unsigned k = 0; k < SHUFFLES; k++) {
-		for (size_t i = n; i > 1; i--) {
-			size_t other = (size_t)(budget_random(&state) % i);
-			double t = d[i - 1];
+		for (size_t i = 0; i < part; i++) {
+			size_t other = i + (size_t)(budget_random(&state) % (n - i));
+			double t = d[i];
 
-			d[i - 1] = d[other];
+			d[i] = d[other];
 			d[other] = t;
 		}
-		as_far += sum_of(d, a->n) >= seen * (1 - 1e-12);
+		as_far += sum_of(d, part) >= seen * (1 - 1e-12);
 	}
 	free(d);
 	return (as_far + 1) / (SHUFFLES + 1);
@@ -136,21 +177,23 @@ static double resampled(const struct budget_runs *r, double *room, uint64_t *sta
 
 /* Variances of the runs of a question. */
 struct variances {
-	double asked, fixed, let[LETS];
-	bool differ; /* asked and fixed differ significantly */
+	double asked, let[LETS];
+	double stays;   /* of the conditions in which no cause that was found varies */
+	unsigned found; /* OF_LET() */
+	bool differ;    /* asked and stays differ significantly */
 };
 
 /*
- * The contribution of each cause to the variance as asked. If fixing everything removes a
- * significant part of it, that part is divided in proportion to each cause alone; otherwise each
- * contributes its own variance.
+ * The contribution of each cause that was found to the variance as asked. If fixing everything
+ * removes a significant part of it, that part is divided in proportion to each cause alone;
+ * otherwise each contributes its own variance.
  */
 static void shares_of(const struct variances *v, double share[LETS])
 {
-	double sum = 0, taken = v->asked > 0 ? fmax(0, 1 - v->fixed / v->asked) : 0;
+	double sum = 0, taken = v->asked > 0 ? fmax(0, 1 - v->stays / v->asked) : 0;
 
 	for (unsigned c = 0; c < LETS; c++) {
-		share[c] = fmax(0, v->let[c] - v->fixed);
+		share[c] = v->found & OF_LET(c) ? fmax(0, v->let[c] - v->stays) : 0;
 		sum += share[c];
 	}
 	for (unsigned c = 0; c < LETS; c++)
@@ -158,6 +201,50 @@ static void shares_of(const struct variances *v, double share[LETS])
 			share[c] *= taken / sum;
 		else
 			share[c] = v->asked > 0 ? fmin(1, share[c] / v->asked) : 0;
+}
+
+static double variance_now(const struct budget_runs *r, double *room, uint64_t *state)
+{
+	return state ? resampled(r, room, state) : variance_of(r->count, r->n);
+}
+
+/*
+ * The same of runs that have spread: resamples without any, which happen if the values are two, are
+ * drawn again.
+ */
+static double spread_now(const struct budget_runs *r, double *room, uint64_t *state)
+{
+	double v = variance_now(r, room, state);
+
+	for (unsigned i = 0; state && v == 0 && i < REDRAWS; i++)
+		v = resampled(r, room, state);
+	return v;
+}
+
+/*
+ * Of the runs, or of a resample if `state` is not NULL. `stays` is the mean over all conditions in
+ * which no cause that was found varies. If none was found, they may vary one, so it is of the runs
+ * with everything fixed.
+ */
+static void find_variances(struct variances *v, const struct budget_question *q, double *room,
+			   uint64_t *state)
+{
+	double runs = (double)q->fixed.n - 1;
+
+	v->asked = spread_now(&q->asked, room, state);
+	v->stays = runs * variance_now(&q->fixed, room, state);
+	for (unsigned c = 0; c < LETS; c++) {
+		const struct budget_runs *r = &q->let[c];
+
+		if (v->found & OF_LET(c))
+			v->let[c] = spread_now(r, room, state);
+		if (!r->n || !v->found || (v->found & OF_LET(c)))
+			continue;
+		v->let[c] = variance_now(r, room, state);
+		v->stays += ((double)r->n - 1) * v->let[c];
+		runs += (double)r->n - 1;
+	}
+	v->stays /= runs;
 }
 
 /* The range of the shares in other runs like these: bootstrap within each group. */
@@ -173,12 +260,9 @@ static int limits(struct budget *out, const struct budget_question *q, const str
 		most = q->let[c].n > most ? q->let[c].n : most;
 	room = calloc(most, sizeof(*room));
 	for (unsigned k = 0; room && share && k < RESAMPLES; k++) {
-		struct variances v = { .differ = seen->differ,
-				       .asked = resampled(&q->asked, room, &state),
-				       .fixed = resampled(&q->fixed, room, &state) };
+		struct variances v = *seen;
 
-		for (unsigned c = 0; c < LETS; c++)
-			v.let[c] = q->let[c].n ? resampled(&q->let[c], room, &state) : 0;
+		find_variances(&v, q, room, &state);
 		shares_of(&v, share[k]);
 	}
 	for (unsigned k = 0; k < RESAMPLES; k++)
@@ -215,7 +299,7 @@ static int limits(struct budget *out, const struct budget_question *q, const str
 /* No cause is significant alone, but fixing all of them makes a difference. */
 static void add_together(struct budget *out, const struct variances *v, unsigned causes, double p)
 {
-	double share = 1 - v->fixed / v->asked;
+	double share = 1 - v->stays / v->asked;
 
 	out->part[out->parts++] = (struct budget_part){ .causes = causes,
 							.switched = true,
@@ -223,44 +307,118 @@ static void add_together(struct budget *out, const struct variances *v, unsigned
 							.share = share,
 							.low = 0,
 							.high = 1,
-							.deviation = sqrt(v->asked - v->fixed) };
+							.deviation = sqrt(v->asked - v->stays) };
+}
+
+/*
+ * The search for the launch's causes: the strongest one first. All conditions in which a cause is
+ * fixed are its controls, except those that vary a cause that was found before. A cause that makes
+ * few runs differ is thus compared with many runs that do not.
+ */
+struct search {
+	const struct budget_question *q;
+	unsigned left, found; /* OF_LET() */
+	unsigned factor;      /* number of tests */
+	double p[LETS];       /* of those found, corrected */
+	bool failed;
+};
+
+static double tested(struct search *s, unsigned a, unsigned b)
+{
+	double p = wider(s->q, a, b);
+
+	s->failed |= p < 0;
+	return p;
+}
+
+/*
+ * In the search for the first cause the runs as asked are evidence, too: its noise is in them, and
+ * in no control. They cannot show which cause it is, so the condition that varies this one must
+ * have more spread than its controls without them.
+ */
+static double chance_of(struct search *s, unsigned c, double alone)
+{
+	unsigned controls = OF_FIXED | (s->left & ~OF_LET(c));
+	double p = alone, by_fixed = tested(s, OF_LET(c), OF_FIXED);
+
+	if (!s->found && alone <= ALONE_AT_MOST)
+		p = fmin(p, tested(s, OF_LET(c) | OF_ASKED, controls));
+	return fmin(1, s->factor * fmin(p, by_fixed));
+}
+
+/* False: no cause that is left is significant. */
+static bool find_next(struct search *s)
+{
+	double least = 2, p;
+	unsigned best = LETS;
+
+	for (unsigned c = 0; c < LETS; c++) {
+		if (!(s->left & OF_LET(c)))
+			continue;
+		p = tested(s, OF_LET(c), OF_FIXED | (s->left & ~OF_LET(c)));
+		if (p < least) {
+			least = p;
+			best = c;
+		}
+	}
+	if (best == LETS)
+		return false;
+	p = chance_of(s, best, least);
+	if (s->failed || p > BUDGET_CHANCE)
+		return false;
+	s->p[best] = p;
+	s->found |= OF_LET(best);
+	s->left &= ~OF_LET(best);
+	return true;
+}
+
+/*
+ * Is there less spread with everything fixed? The conditions that vary no cause that was found show
+ * that, too.
+ */
+static double all_chance(struct search *s)
+{
+	double fixed = tested(s, OF_ASKED, OF_FIXED), all = tested(s, OF_ASKED, OF_FIXED | s->left);
+
+	return fmin(1, 2 * fmin(fixed, all));
 }
 
 /* The launch's causes, each alone; if none is significant, all of them together. */
-static int split_switched(struct budget *out, const struct budget_question *q,
+static int split_switched(struct budget *out, const struct budget_question *q, double *stays,
 			  struct tare_error *err)
 {
-	struct variances v = { .asked = variance_of(q->asked.count, q->asked.n),
-			       .fixed = variance_of(q->fixed.count, q->fixed.n) };
-	double share[LETS], p[LETS], all = wider(&q->asked, &q->fixed);
-	unsigned m = 0, causes = 0;
+	struct search s = { .q = q };
+	struct variances v;
+	double share[LETS], all;
+	unsigned causes = 0;
 
-	v.differ = all >= 0 && all <= BUDGET_CHANCE && v.asked > v.fixed;
-	for (unsigned c = 0; c < LETS; c++) {
-		p[c] = 1;
-		if (!q->let[c].n)
-			continue;
-		causes |= 1u << (BUDGET_SEEN + c);
-		m++;
-		v.let[c] = variance_of(q->let[c].count, q->let[c].n);
-		p[c] = wider(&q->let[c], &q->fixed);
-		if (p[c] < 0)
-			all = -1;
-	}
-	if (all < 0)
+	for (unsigned c = 0; c < LETS; c++)
+		if (q->let[c].n) {
+			s.left |= OF_LET(c);
+			s.factor += TESTS_EACH;
+			causes |= 1u << (BUDGET_SEEN + c);
+		}
+	while (find_next(&s))
+		;
+	all = all_chance(&s);
+	if (s.failed)
 		return tare_fail_nomem(err);
+	v.found = s.found;
+	find_variances(&v, q, NULL, NULL);
+	v.differ = all <= BUDGET_CHANCE && v.asked > v.stays;
+	*stays = v.stays;
 	out->tried |= causes;
 	shares_of(&v, share);
 	for (unsigned c = 0; c < LETS; c++)
-		if (p[c] * m <= BUDGET_CHANCE && v.let[c] > v.fixed)
+		if ((s.found & OF_LET(c)) && v.let[c] > v.stays)
 			out->part[out->parts++] = (struct budget_part){
 				.causes = 1u << (BUDGET_SEEN + c),
 				.switched = true,
-				.p = p[c] * m,
+				.p = s.p[c],
 				.share = share[c],
-				.deviation = sqrt(v.let[c] - v.fixed)
+				.deviation = sqrt(v.let[c] - v.stays)
 			};
-	if (!out->parts && m && v.differ)
+	if (!out->parts && causes && v.differ)
 		add_together(out, &v, causes, all);
 	return limits(out, q, &v, err);
 }
@@ -379,11 +537,11 @@ int budget_split(struct budget *out, const struct budget_question *q, struct tar
 	}
 	find_alone(out, &q->asked);
 	if (q->fixed.n >= BUDGET_RUNS_LEAST) {
-		double fixed = variance_of(q->fixed.count, q->fixed.n);
+		double stays = 0;
 
-		out->fixed_deviation = sqrt(fixed);
-		ret = split_switched(out, q, err);
-		weight = level(out, fixed / (out->deviation * out->deviation));
+		out->fixed_deviation = sqrt(variance_of(q->fixed.count, q->fixed.n));
+		ret = split_switched(out, q, &stays, err);
+		weight = level(out, stays / (out->deviation * out->deviation));
 	}
 	from = out->parts;
 	if (ret == 0)

@@ -295,6 +295,172 @@ TEST(causes_that_are_switched)
 	CHECK(tap_seldom(none_wrong, none, 0.04), "%u of %u", none_wrong, none);
 }
 
+/* Runs under each condition of the launch. */
+struct launches {
+	struct runs asked, fixed, let[LETS];
+};
+
+static void ask_all(struct budget_question *q, const struct launches *l)
+{
+	*q = (struct budget_question){ .asked = { .count = l->asked.count, .n = l->asked.n },
+				       .fixed = { .count = l->fixed.count, .n = l->fixed.n } };
+	for (unsigned c = 0; c < LETS; c++)
+		q->let[c] = (struct budget_runs){ .count = l->let[c].count, .n = l->let[c].n };
+}
+
+/* Constant counts; each condition has its own, as its environment differs. */
+static void launch(struct launches *l, size_t n)
+{
+	l->asked.n = l->fixed.n = n;
+	for (size_t i = 0; i < n; i++) {
+		l->asked.count[i] = 3e6 + 17;
+		l->fixed.count[i] = 3e6;
+	}
+	for (unsigned c = 0; c < LETS; c++) {
+		l->let[c].n = n;
+		for (size_t i = 0; i < n; i++)
+			l->let[c].count[i] = 3e6 + 100 * c;
+	}
+}
+
+/* In a part of the runs: a hash bucket with one more entry, a search that ends early. */
+static void sometimes(struct runs *r, double part, double more)
+{
+	for (size_t i = 0; i < r->n; i++)
+		r->count[i] += uniform() < part ? more : 0;
+}
+
+static unsigned causes_of(const struct budget *b)
+{
+	unsigned set = 0;
+
+	for (size_t i = 0; i < b->parts; i++)
+		set |= b->part[i].causes;
+	return set >> BUDGET_SEEN;
+}
+
+/*
+ * Noise of two values by one cause of the launch, and in some cases rare noise of two values that
+ * no condition removes. The one cause is named, alone.
+ */
+TEST(noise_of_two_values)
+{
+	unsigned cases = tap_cases(600), found = 0, wrong = 0, rest_found = 0, rest_wrong = 0,
+		 none_wrong = 0, inside = 0;
+
+	for (unsigned k = 0; k < cases; k++) {
+		unsigned cause = (unsigned)below(LETS);
+		double part = 0.3 + 0.4 * uniform();
+		static struct launches l;
+		struct budget_question q;
+		struct budget b;
+
+		launch(&l, 12 + below(9));
+		sometimes(&l.asked, part, 260);
+		sometimes(&l.let[cause], part, 260);
+		ask_all(&q, &l);
+		b = split(&q);
+		found += causes_of(&b) >> cause & 1;
+		wrong += (causes_of(&b) & ~(1u << cause)) && b.parts == 1;
+		inside += b.parts == 1 && b.part[0].high > 0.999 && b.part[0].low > 0.5 &&
+			b.left_low < 0.001;
+
+		sometimes(&l.asked, 0.1, 60);
+		sometimes(&l.fixed, 0.1, 60);
+		for (unsigned c = 0; c < LETS; c++)
+			sometimes(&l.let[c], 0.1, 60);
+		b = split(&q);
+		rest_found += causes_of(&b) >> cause & 1;
+		rest_wrong += (causes_of(&b) & ~(1u << cause)) != 0;
+
+		launch(&l, 12 + below(9));
+		sometimes(&l.asked, part, 60);
+		sometimes(&l.fixed, part, 60);
+		for (unsigned c = 0; c < LETS; c++)
+			sometimes(&l.let[c], part, 60);
+		ask_all(&q, &l);
+		b = split(&q);
+		none_wrong += b.parts > 0;
+	}
+	printf("# found %u, another named %u, share inside %u; beside noise that stays %u and %u; only that: %u; of %u\n",
+	       found, wrong, inside, rest_found, rest_wrong, none_wrong, cases);
+	CHECK(tap_seldom(cases - found, cases, 0.05), "%u of %u", found, cases);
+	CHECK(tap_seldom(wrong, cases, 0.01), "%u of %u", wrong, cases);
+	CHECK(tap_seldom(cases - inside, cases, 0.1), "%u of %u", inside, cases);
+	CHECK(tap_seldom(cases - rest_found, cases, 0.1), "%u of %u", rest_found, cases);
+	CHECK(tap_seldom(rest_wrong, cases, 0.02), "%u of %u", rest_wrong, cases);
+	CHECK(tap_seldom(none_wrong, cases, 0.02), "%u of %u", none_wrong, cases);
+}
+
+/* Two causes, one of them of two values: the stronger one does not hide the other. */
+TEST(two_causes_of_the_launch)
+{
+	unsigned cases = tap_cases(300), both = 0, either = 0, other = 0;
+
+	for (unsigned k = 0; k < cases; k++) {
+		unsigned a = (unsigned)below(LETS), c = (a + 1 + (unsigned)below(LETS - 1)) % LETS,
+			 named;
+		static struct launches l;
+		struct budget_question q;
+		struct budget b;
+
+		launch(&l, 20);
+		sometimes(&l.asked, 0.5, 500);
+		sometimes(&l.let[a], 0.5, 500);
+		for (size_t i = 0; i < l.asked.n; i++) {
+			l.asked.count[i] += floor(100 * normal());
+			l.let[c].count[i] += floor(100 * normal());
+		}
+		ask_all(&q, &l);
+		b = split(&q);
+		named = causes_of(&b);
+		both += (named >> a & 1) && (named >> c & 1);
+		either += (named >> a & 1) || (named >> c & 1);
+		other += (named & ~(1u << a) & ~(1u << c)) != 0;
+	}
+	printf("# both %u, either %u, another %u, of %u\n", both, either, other, cases);
+	CHECK(tap_seldom(cases - both, cases, 0.05), "%u of %u", both, cases);
+	CHECK(tap_seldom(cases - either, cases, 0.01), "%u of %u", either, cases);
+	CHECK(tap_seldom(other, cases, 0.01), "%u of %u", other, cases);
+}
+
+/* The limits contain the true shares as often as they say, about. */
+TEST(limits_cover_the_shares)
+{
+	unsigned cases = tap_cases(400), part_in = 0, left_in = 0, named = 0;
+
+	for (unsigned k = 0; k < cases; k++) {
+		double stays = 20 + 60 * uniform(), varies = 200, share;
+		static struct launches l;
+		struct budget_question q;
+		const struct budget_part *p;
+		struct budget b;
+
+		launch(&l, 20 + below(20));
+		for (size_t i = 0; i < l.asked.n; i++) {
+			l.asked.count[i] += varies * normal() + stays * normal();
+			l.fixed.count[i] += stays * normal();
+			for (unsigned c = 0; c < LETS; c++)
+				l.let[c].count[i] += (c == 1 ? varies : 0) * normal() +
+					stays * normal();
+		}
+		ask_all(&q, &l);
+		b = split(&q);
+		p = part_with(&b, BUDGET_SEEN + 1);
+		if (!p)
+			continue;
+		share = varies * varies / (varies * varies + stays * stays);
+		named++;
+		part_in += p->low <= share && share <= p->high;
+		left_in += b.left_low <= 1 - share && 1 - share <= b.left_high;
+	}
+	printf("# named %u of %u; the share inside %u, the rest inside %u\n", named, cases, part_in,
+	       left_in);
+	CHECK(tap_seldom(cases - named, cases, 0.01), "%u of %u", named, cases);
+	CHECK(tap_seldom(named - part_in, named, 0.1), "%u of %u", part_in, named);
+	CHECK(tap_seldom(named - left_in, named, 0.1), "%u of %u", left_in, named);
+}
+
 /*
  * The launch makes half of the variance, page faults the other half: both are named, and the shares
  * are of the whole.
