@@ -258,6 +258,7 @@ static int regions_as_stacks(struct out *out, const struct exporter *how, struct
 			     struct tare_error *err)
 {
 	struct call_tree *s = call_tree_new(err);
+	struct export_options with = *opt;
 	struct region_profile_losses said;
 	int ret = s ? region_profile(s, t, &said, err) : -ENOMEM;
 
@@ -265,7 +266,8 @@ static int regions_as_stacks(struct out *out, const struct exporter *how, struct
 		told->lost += said.lost;
 		told->too_deep = said.too_deep;
 		told->missing = said.missing + said.backwards;
-		ret = export_stacks(out, how, s, timeline_info(t), opt, err);
+		with.regions = t;
+		ret = export_stacks(out, how, s, timeline_info(t), &with, err);
 	}
 	call_tree_free(s);
 	return ret;

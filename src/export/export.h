@@ -30,7 +30,8 @@ struct export_source {
 	const struct call_tree *call_tree;
 	/* its counters have a quality: regions do; amounts of samples are estimates, or exact */
 	bool has_quality;
-	const char *program; /* at the root of every stack */
+	const char *program;      /* at the root of every stack */
+	struct timeline *regions; /* the recording; NULL: of samples */
 	/* the counter of the time axis, or the one that is summed if the format has only one */
 	size_t counter;
 };
@@ -134,10 +135,11 @@ struct export_told {
 };
 
 struct export_options {
-	const char *counter; /* by name; NULL: the clock, or else the first one */
-	bool by_thread;      /* stacks of different threads are separate */
-	uint64_t first_ns;   /* of samples: the origin of their times */
-	const char *program; /* at the root; NULL: the first word of the command */
+	const char *counter;      /* by name; NULL: the clock, or else the first one */
+	bool by_thread;           /* stacks of different threads are separate */
+	uint64_t first_ns;        /* of samples: the origin of their times */
+	const char *program;      /* at the root; NULL: the first word of the command */
+	struct timeline *regions; /* private: of export_timeline() */
 };
 
 /* Export a recording of regions, in any format. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A page with the flame graph of a recording, for any browser, offline. */
 #include <stdlib.h>
-#include "export/export.h"
+#include "export/export_spans.h"
 #include "output/page.h"
 #include "profile/report/call_tree_json.h"
 
@@ -15,6 +15,30 @@ static int begin_html(struct export *x, struct tare_error *err)
 {
 	(void)x;
 	return page_available(err);
+}
+
+static uint64_t count_regions(const struct call_tree *s)
+{
+	size_t n;
+	const struct call_tree_row *row = call_tree_rows(s, &n);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += row[i].column == 0 ? row[i].samples : 0;
+	return sum;
+}
+
+/* The regions over time, by thread; none if there are too many to be drawn. */
+static int add_spans(struct export *x, const struct call_tree *s, struct page *page,
+		     struct tare_error *err)
+{
+	const struct export_options opt = { .counter = NULL };
+	struct export_told told;
+
+	if (!x->of->regions || count_regions(s) > EXPORT_SPANS_MOST)
+		return 0;
+	return export_timeline(page_document(page), &export_spans, x->of->regions, &opt, &told,
+			       err);
 }
 
 static int profile(struct export *x, const struct call_tree *s, struct tare_error *err)
@@ -36,6 +60,8 @@ static int profile(struct export *x, const struct call_tree *s, struct tare_erro
 			info->start_ns, err);
 	if (ret == 0) {
 		ret = call_tree_json(page_document(&page), s, &about, err);
+		if (ret == 0)
+			ret = add_spans(x, s, &page, err);
 		if (page_close(&page, err) < 0 && ret == 0)
 			ret = -err->code;
 	}

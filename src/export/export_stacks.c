@@ -194,6 +194,7 @@ int export_stacks(struct out *out, const struct exporter *how, struct call_tree 
 		.with = &names,
 		.call_tree = s,
 		.has_quality = head->n_counters == s->columns,
+		.regions = opt->regions,
 	};
 	struct timeline_counter *counter = calloc(s->columns + 1, sizeof(*counter));
 	struct timeline_thread *thread = NULL;

@@ -407,6 +407,36 @@ test("a recording of regions is a page", async () => {
   yes((await page.$$eval('section[data-title="Frames"] tbody tr', (r) => r.map((x) => x.cells[0].textContent))).includes("a"), "its labels");
 });
 
+test("regions are drawn over time, by thread", async () => {
+  const { lanesOf, visible } = await source("spans.js");
+  const doc = { schema: "tare/spans/1", axis: { name: "wall-time", unit: "ns", first: "100", tick: 10 }, labels: ["outer", "inner", EVIL], threads: [{ pid: 1, tid: 1, name: "a" }, { pid: 1, tid: 2, name: "b" }, { pid: 1, tid: 3, name: "none" }],
+    // in the order of their ends
+    begin: [10, 40, 0, 50, 51], length: [10, 20, 100, 1, 49], thread: [0, 0, 0, 1, 1], label: [1, 1, 0, 2, 2], depth: [1, 1, 0, 0, 0] };
+  const s = lanesOf(doc);
+  same(s.lanes.map((l) => [l.name, l.spans, l.depth]), [["a 1", [2, 0, 1], 2], ["b 2", [3, 4], 1]], "by thread, in the order of their begins");
+  same(visible(s, s.lanes[0], 0, 100, 100), [[2, 0, 0, 100], [0, 1, 10, 10], [1, 1, 40, 20]], "all of it");
+  same(visible(s, s.lanes[0], 45, 55, 100), [[2, 0, 0, 100], [1, 1, 0, 100]], "a part");
+  same(visible(s, s.lanes[1], 0, 1000, 100).map((d) => d[0]), [3, 4], "short ones have a pixel");
+  same(visible(s, s.lanes[1], 0, 10000, 100).map((d) => d[0]), [3], "one of those in the same pixel");
+  const page = await open(made("spans.html", [doc])), told = page.locator('section[data-title="Timeline"] .selected'), lane = page.locator("canvas.lane").first();
+  equal(await page.locator("canvas.lane").count(), 2, "a lane for each thread with regions");
+  equal(await told.textContent(), "5 regions; shown: 0 ns to 1.0 µs of wall-time, 1 µs", "the whole");
+  const box = await lane.boundingBox(), click = (part, row) => page.mouse.click(box.x + box.width * part, box.y + 15 * row + 7);
+  await click(0.5, 1);
+  equal(await told.textContent(), "inner 200 ns, from 400 ns. 5 regions; shown: 400 ns to 600 ns of wall-time, 200 ns", "a click on a region");
+  await page.keyboard.press("Escape");
+  await lane.focus();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("+");
+  equal(await told.textContent(), "5 regions; shown: 250 ns to 750 ns of wall-time, 500 ns", "by keyboard");
+  await page.getByRole("button", { name: "whole recording" }).click();
+  const real = await data(await open(file("own.html", (to) => run(["export", "-o", to, own()])))), found = real.documents.find((d) => d.schema === "tare/spans/1"), { unpack } = await source("packed.js");
+  const csv = run(["export", "-f", "csv", own()]).stdout.trim().split(/\r?\n/).map((l) => l.split(",")), head = csv[0];
+  const begins = Array.from(unpack(found.begin)).map((v) => v * Number(found.axis.tick) + Number(found.axis.first)).sort((a, b) => a - b);
+  const at = head.indexOf("start_ns");
+  same(begins, csv.slice(1).filter((l) => l[0] === "region").map((l) => Number(l[at])).sort((a, b) => a - b), "the begins of tare export -f csv");
+});
+
 test("a recording of samples is a page", async () => {
   const recording = file("perf.data", (to) => run(["record", "-e", "cpu-clock:u", "-F", "2000", "-g", "-o", to, "--", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]));
   const page = await open(file("report.html", (to) => run(["report", "--html", to, recording]))), { documents } = await data(page);

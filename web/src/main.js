@@ -12,6 +12,7 @@ import { memory, memoryTitle, sharing, sharingTitle } from "./memory.js";
 import { report, reportTitle } from "./report.js";
 import { reportDiff, reportDiffTitle } from "./report_diff.js";
 import { series } from "./series.js";
+import { spans } from "./spans.js";
 import { intervals, stat, statTitle } from "./stat.js";
 import { windows, windowsTitle } from "./windows.js";
 import { windowsDiff, windowsDiffTitle } from "./windows_diff.js";
@@ -33,6 +34,7 @@ const kinds = {
   "tare/history-plot/1": { show: history, title: historyTitle },
   "tare/stacks/1": { show: stacks },
   "tare/series/1": { show: series },
+  "tare/spans/1": { show: spans },
 };
 
 function themeButton() {
