@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "output/output.h"
+#include "output/temp_cleanup.h"
 #include "tap.h"
 
 /* Overwrite what functions that returned left on the stack. */
@@ -53,6 +54,23 @@ TEST(a_signal_removes_a_file_without_rows)
 	}
 	unlink(path);
 	rmdir(folder);
+}
+
+/* The work on a file, which a hostile command may have enlarged, has no end here. */
+TEST(a_deferred_signal_has_a_limit)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		temp_cleanup_add("none");
+		temp_cleanup_finish();
+		raise(SIGTERM);
+		for (;;)
+			;
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "status %#x", status);
 }
 
 TEST_MAIN()

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <sys/time.h>
 #include <unistd.h>
 #include "base/error.h"
 #include "base/file.h"
@@ -6,13 +7,40 @@
 
 static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
 enum { MOST_TEMP_FILES = 4 };
+enum { DEFERRED_CPU_S = 1, DEFERRED_S = 10 };
 static const char *volatile temp_files[MOST_TEMP_FILES];
 static pid_t cleanup_pid;
 static volatile sig_atomic_t finishing, came; /* the deferred signal; 0: none */
 
+/* The time in which tare may still finish its files. */
+static void limit_deferral(void)
+{
+	const struct itimerval cpu = { .it_value.tv_sec = DEFERRED_CPU_S },
+			       wall = { .it_value.tv_sec = DEFERRED_S };
+
+	setitimer(ITIMER_PROF, &cpu, NULL);
+	setitimer(ITIMER_REAL, &wall, NULL);
+}
+
+static void on_limit(int number)
+{
+	sigset_t set;
+
+	(void)number;
+	if (!came || getpid() != cleanup_pid)
+		return;
+	signal(came, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, came);
+	raise(came);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static void on_signal(int number)
 {
 	if (finishing && getpid() == cleanup_pid) {
+		if (!came)
+			limit_deferral();
 		came = number;
 		return;
 	}
@@ -64,6 +92,15 @@ void temp_cleanup_forget(const char *name)
 
 void temp_cleanup_finish(void)
 {
+	static const int limits[] = { SIGPROF, SIGALRM };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+		signal(limits[i], on_limit);
+		sigaddset(&set, limits[i]);
+	}
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	finishing = 1;
 }
 

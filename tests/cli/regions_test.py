@@ -687,6 +687,15 @@ def a_file_put_in_place_of_the_new_one_is_neither_read_nor_renamed():
 
 
 @test
+def a_command_that_enlarges_the_recording():
+    """By a hole of 4 TiB: it is not read."""
+    r = sh(TARE, "regions", "-o", "huge.tare", "--", "sh", "-c", f"{PROGRAM} known 10 1; truncate -s 4T huge.tare.part")
+    true(" points of 1 thread, " in r.stderr and os.path.getsize(inside("huge.tare")) == 4 << 40, r.stderr)
+    true("known" in sh(TARE, "summarize", "huge.tare").stdout, "its regions")
+    os.unlink(inside("huge.tare"))
+
+
+@test
 def one_whose_recorder_was_killed_is_told_of():
     """By the commands that read the one before it, or find none; while it is recorded it is nobody's leavings."""
     def recorder():

@@ -49,6 +49,37 @@ void tare_damage(struct tare_timeline *t, const char *fmt, ...)
 	text_add(&t->damage, "%s%s", t->damage.len ? "; " : "", line);
 }
 
+/*
+ * Anyone who may write the file can enlarge it without using disk space: this much is read as 0,
+ * then holes are skipped. Below that, holes are not trusted: some file systems report pages as a
+ * hole that are written but not on the disk yet.
+ */
+enum { BLANK_MOST = 256 << 20, LABELS_MOST = 64 << 20 /* of one block, if it may be a hole */ };
+
+uint64_t tare_after_blank(struct tare_timeline *t, uint64_t at, uint64_t size)
+{
+	uint64_t next = at + FILE_PAGE, end = size & -(uint64_t)FILE_PAGE;
+	off_t data;
+
+	t->blank += FILE_PAGE;
+	if (t->blank <= BLANK_MOST || next >= end)
+		return next;
+	data = lseek(t->fd, (off_t)next, SEEK_DATA);
+	if (data < 0)
+		return errno == ENXIO ? end : next;
+	return (uint64_t)data < end ? (uint64_t)data & -(uint64_t)FILE_PAGE : end;
+}
+
+/* The part of n bytes at an offset that precedes a hole. */
+static uint64_t without_hole(const struct tare_timeline *t, uint64_t at, uint64_t n)
+{
+	off_t hole = t->blank + n > BLANK_MOST || n > LABELS_MOST
+		? lseek(t->fd, (off_t)at, SEEK_HOLE)
+		: -1;
+
+	return hole < 0 || (uint64_t)hole - at > n ? n : (uint64_t)hole - at;
+}
+
 static bool is_tare(const unsigned char *head, size_t n)
 {
 	return n >= 8 && !memcmp(head, FILE_MAGIC, 8);
@@ -145,9 +176,10 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 static int add_each(struct tare_timeline *t, struct tare_process *process, const char *p,
 		    uint64_t room, uint64_t offset)
 {
+	const char *end = p + room;
 	uint32_t size;
 
-	for (const char *end = p + room; end - p >= 16; p += size) {
+	for (; end - p >= 16; p += size) {
 		memcpy(&size, p, 4);
 		if (!size)
 			break;
@@ -163,6 +195,7 @@ static int add_each(struct tare_timeline *t, struct tare_process *process, const
 		if (!fits)
 			break;
 	}
+	t->blank += (uint64_t)(end - p);
 	return 0;
 }
 
@@ -184,6 +217,7 @@ static int add_labels(struct tare_timeline *t, const struct block_head *h, uint6
 			    (unsigned long long)offset);
 		room = t->size - offset - sizeof(*h);
 	}
+	room = without_hole(t, offset + sizeof(*h), room);
 	p = malloc(room ? room : 1);
 	if (!p)
 		return -ENOMEM;
@@ -476,7 +510,9 @@ static int scan(struct tare_timeline *t, uint64_t *from, struct gap *gap, uint64
 		    (h.magic == 0 || (h.magic == BLOCK_MAGIC && h.kind == BLOCK_POINTS))) {
 			if (h.magic)
 				ret = note_between(t, &h);
-		} else if (!empty_page(t, at, there)) {
+		} else if (empty_page(t, at, there)) {
+			step = tare_after_blank(t, at, t->size) - at;
+		} else {
 			before = gap->n ? 0 : begun_before(t, passed, at);
 			if (before) {
 				passed = before + FILE_PAGE;
@@ -503,9 +539,10 @@ static int scan_labels(struct tare_timeline *t)
 
 	t->size = tare_size(t);
 	for (uint64_t at = FILE_PAGE, step; at < t->size && ret == 0; at += step) {
-		step = FILE_PAGE;
-		if (t->size - at < sizeof(h) || !tare_block_at(t, at, &h))
+		if (t->size - at < sizeof(h) || !tare_block_at(t, at, &h)) {
+			step = tare_after_blank(t, at, t->size) - at;
 			continue;
+		}
 		step = tare_block_step(&h);
 		if (h.kind == BLOCK_LABELS && h.state != BLOCK_FREE)
 			ret = add_labels(t, &h, at);

@@ -98,6 +98,7 @@ struct tare_timeline {
 	 * incomplete block
 	 */
 	uint64_t behind;
+	uint64_t blank;  /* bytes read that contain nothing */
 	bool changed;    /* it was being written during the scan */
 	bool look_again; /* missing parts may be there at the next scan */
 	struct tare_labels labels;
@@ -188,6 +189,8 @@ uint64_t tare_size(const struct tare_timeline *t);
 bool tare_block_at(const struct tare_timeline *t, uint64_t at, struct block_head *h);
 /* The minimum distance to the next block. */
 uint64_t tare_block_step(const struct block_head *h);
+/* The next page to read, up to `size`, if the one at `at` has no block. */
+uint64_t tare_after_blank(struct tare_timeline *t, uint64_t at, uint64_t size);
 
 /* Is a sealed block complete? data: room for h->used bytes, which are its data then. */
 bool tare_block_is_whole(const struct tare_timeline *t, const struct block_head *h, uint64_t at,
@@ -198,7 +201,7 @@ bool tare_block_is_whole(const struct tare_timeline *t, const struct block_head 
  * BLOCK_BYTES. If its thread has filled it and written it elsewhere since then, *b becomes that
  * block: sealed, and at least as long. False: missing or damaged.
  */
-bool tare_block_fetch(const struct tare_timeline *t, struct tare_block *b, struct block_head *h,
+bool tare_block_fetch(struct tare_timeline *t, struct tare_block *b, struct block_head *h,
 		      uint8_t *data);
 /*
  * Determine which processes without an end still continue: process.now. Call it before their blocks

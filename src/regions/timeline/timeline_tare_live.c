@@ -31,15 +31,16 @@ bool tare_block_is_whole(const struct tare_timeline *t, const struct block_head 
 }
 
 /* Find the copy of a block that its thread filled and appended to the file after the scan. */
-static bool find_moved(const struct tare_timeline *t, struct tare_block *b, struct block_head *h,
+static bool find_moved(struct tare_timeline *t, struct tare_block *b, struct block_head *h,
 		       uint8_t *data)
 {
 	uint64_t size = tare_size(t);
 
 	for (uint64_t at = t->behind & -(uint64_t)FILE_PAGE, step; at < size; at += step) {
-		step = FILE_PAGE;
-		if (!tare_block_at(t, at, h))
+		if (!tare_block_at(t, at, h)) {
+			step = tare_after_blank(t, at, size) - at;
 			continue;
+		}
 		step = tare_block_step(h);
 		if (h->state != BLOCK_SEALED || !is_same(b, h) ||
 		    h->used < (b->points == NOT_COUNTED ? 0 : b->used) ||
@@ -57,7 +58,7 @@ static bool find_moved(const struct tare_timeline *t, struct tare_block *b, stru
 	return false;
 }
 
-bool tare_block_fetch(const struct tare_timeline *t, struct tare_block *b, struct block_head *h,
+bool tare_block_fetch(struct tare_timeline *t, struct tare_block *b, struct block_head *h,
 		      uint8_t *data)
 {
 	bool got = tare_read(t, data, b->used, b->offset + sizeof(*h));

@@ -233,6 +233,47 @@ TEST(a_block_that_is_full_while_it_is_read)
 	read_as_it_is_written(false, 0, 2);
 }
 
+/*
+ * A program enlarges the recording by a hole, alone or with blocks of labels that are mostly hole:
+ * 192 bytes per page of it would take hours.
+ */
+static void read_enlarged(unsigned blocks)
+{
+	enum { LABELS = 1 << 30 };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct block_head *h;
+	struct timeline *t;
+	uint8_t data[64];
+	char path[64];
+	int fd;
+
+	begin_file();
+	add_file_block(BLOCK_POINTS, 0, data, put_short(data, false, 5, 100), BLOCK_SEALED);
+	snprintf(path, sizeof(path), "timeline-test-%d.tare", (int)getpid());
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	CHECK_EQ(write(fd, file, size), size);
+	h = add_file_block(BLOCK_LABELS, 1, "", 0, BLOCK_OPEN);
+	h->size = LABELS;
+	for (unsigned i = 0; i < blocks; i++) {
+		h->seq = i + 1;
+		sum_up(h);
+		CHECK_EQ(pwrite(fd, h, sizeof(*h), ((off_t)i + 1) * LABELS), sizeof(*h));
+	}
+	CHECK_EQ(ftruncate(fd, (off_t)1 << 42), 0, "4 TiB");
+	close(fd);
+	CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
+	CHECK_EQ(timeline_info(t)->n_threads, 1);
+	CHECK_EQ(timeline_info(t)->thread[0].points, 1);
+	timeline_close(t);
+	unlink(path);
+}
+
+TEST(a_hole_is_not_read)
+{
+	read_enlarged(0);
+	read_enlarged(4000);
+}
+
 TEST(values_add_up_and_ticks_become_ns)
 {
 	uint8_t data[64];
