@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See alloc.h for the file format. The file may come from a misbehaving program: every length is
- * checked.
+ * See alloc.h for the file format. The file may come from a misbehaving program, and may change
+ * while it is read: every length is checked, and it is not mapped, because a read past the end of a
+ * truncated file would be a signal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,9 +21,19 @@ struct entry { /* offset of a record, sorted by time */
 	uint64_t time_ns, at;
 };
 
+/* Threads write to one block each: events in order of time are in a few blocks at once. */
+enum { CACHED = 64, BLOCKS_MOST = (ALLOC_MOST - ALLOC_PAGE) / ALLOC_BLOCK };
+
+struct cached {
+	uint64_t n;  /* its number + 1; 0: none */
+	size_t size; /* less than ALLOC_BLOCK only at the end of the file */
+	unsigned char bytes[ALLOC_BLOCK];
+};
+
 struct alloc_file {
-	const unsigned char *bytes;
-	size_t size;
+	int fd;
+	uint64_t size;
+	struct cached *cached[CACHED];
 	struct entry *entry;
 	size_t n, room, next;
 	bool sorted;
@@ -81,6 +91,37 @@ static void read_stack(struct alloc_event *out, const unsigned char *at)
 			out->word[i] = next_address(&at);
 }
 
+/* Returns the number of bytes; 0 at the end, or if they cannot be read. */
+static size_t read_at(int fd, void *to, size_t n, uint64_t at)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	while (done < n) {
+		got = pread(fd, (char *)to + done, n - done, (off_t)(at + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}
+
+/* NULL: out of memory. */
+static const struct cached *block_at(struct alloc_file *f, uint64_t n)
+{
+	struct cached **at = &f->cached[n % CACHED], *c = *at;
+
+	if (!c)
+		c = *at = calloc(1, sizeof(*c));
+	if (!c || c->n == n + 1)
+		return c;
+	c->size = read_at(f->fd, c->bytes, sizeof(c->bytes), ALLOC_PAGE + n * ALLOC_BLOCK);
+	c->n = n + 1;
+	return c;
+}
+
 /* Calls come in order of offset, except that a truncated block reports its end first. */
 static void lose(struct alloc_file *f, uint64_t at, uint64_t bytes)
 {
@@ -90,40 +131,44 @@ static void lose(struct alloc_file *f, uint64_t at, uint64_t bytes)
 }
 
 /* A block truncated by the end of the file is read up to there. */
-static int index_block(struct alloc_file *f, uint64_t at, struct tare_error *err)
+static int index_block(struct alloc_file *f, uint64_t n, struct tare_error *err)
 {
-	uint64_t here = f->size - at < ALLOC_BLOCK ? f->size - at : ALLOC_BLOCK, end;
+	const uint64_t at = ALLOC_PAGE + n * ALLOC_BLOCK;
+	const struct cached *c = block_at(f, n);
+	uint64_t from = sizeof(struct alloc_block), end;
 	struct alloc_block b;
 	struct alloc_record r;
 	int ret = 0;
 
-	if (here < sizeof(b)) {
-		lose(f, at, here);
+	if (!c)
+		return tare_fail_nomem(err);
+	if (c->size < sizeof(b)) {
+		lose(f, at, c->size);
 		return 0;
 	}
-	memcpy(&b, f->bytes + at, sizeof(b));
+	memcpy(&b, c->bytes, sizeof(b));
 	if (!b.magic && !b.used)
 		return 0; /* allocated, but its thread was killed before it wrote */
 	if (b.magic != ALLOC_BLOCK_MAGIC || b.used > ALLOC_BLOCK - sizeof(b)) {
-		lose(f, at, here);
+		lose(f, at, c->size);
 		return 0;
 	}
-	end = at + sizeof(b) + b.used;
-	if (end > at + here) {
-		lose(f, at + here, end - (at + here));
-		end = at + here;
+	end = sizeof(b) + b.used;
+	if (end > c->size) {
+		lose(f, at + c->size, end - c->size);
+		end = c->size;
 	}
-	for (at += sizeof(b); ret == 0 && at < end; at += r.bytes) {
-		if (end - at < sizeof(r)) {
-			lose(f, at, end - at);
+	for (; ret == 0 && from < end; from += r.bytes) {
+		if (end - from < sizeof(r)) {
+			lose(f, at + from, end - from);
 			break;
 		}
-		memcpy(&r, f->bytes + at, sizeof(r));
-		if (!is_record(&r, f->bytes + at + sizeof(r), end - at)) {
-			lose(f, at, end - at);
+		memcpy(&r, c->bytes + from, sizeof(r));
+		if (!is_record(&r, c->bytes + from + sizeof(r), end - from)) {
+			lose(f, at + from, end - from);
 			break;
 		}
-		ret = add_entry(f, r.time_ns, at, err);
+		ret = add_entry(f, r.time_ns, at + from, err);
 		f->kinds[r.kind]++;
 	}
 	return ret;
@@ -162,13 +207,14 @@ static int index_all(struct alloc_file *f, const char *path, struct tare_error *
 	struct alloc_head h;
 	int ret;
 
-	if (f->size < sizeof(h))
+	if (read_at(f->fd, &h, sizeof(h), 0) < sizeof(h))
 		return tare_fail(err, EINVAL,
-				 "%.200s: not a recording of allocations: it has only %zu bytes",
+				 "%.200s: not a recording of allocations: it has only %" PRIu64
+				 " bytes",
 				 path, f->size);
-	memcpy(&h, f->bytes, sizeof(h));
 	ret = check_head(&h, path, err);
 	here = f->size > ALLOC_PAGE ? (f->size - ALLOC_PAGE + ALLOC_BLOCK - 1) / ALLOC_BLOCK : 0;
+	here = here < BLOCKS_MOST ? here : BLOCKS_MOST; /* the recorder writes no more */
 	n = h.blocks < here ? h.blocks : here;
 	f->loss.lost = h.lost;
 	f->loss.since_ns = h.lost_ns;
@@ -176,27 +222,20 @@ static int index_all(struct alloc_file *f, const char *path, struct tare_error *
 	f->loss.missing = h.blocks - n;
 	f->loss.missing_at = f->loss.missing ? ALLOC_PAGE + n * ALLOC_BLOCK : 0;
 	for (uint64_t i = 0; ret == 0 && i < n; i++)
-		ret = index_block(f, ALLOC_PAGE + i * ALLOC_BLOCK, err);
+		ret = index_block(f, i, err);
 	return ret;
 }
 
-static int map(struct alloc_file *f, const char *path, struct tare_error *err)
+static int open_file(struct alloc_file *f, const char *path, struct tare_error *err)
 {
-	int fd = file_open_regular(path, INT64_MAX), code;
 	struct stat st;
 
-	if (fd == -EINVAL)
+	f->fd = file_open_regular(path, INT64_MAX);
+	if (f->fd == -EINVAL)
 		return tare_fail(err, EINVAL, "%.200s is not a regular file", path);
-	if (fd < 0)
-		return tare_fail(err, -fd, "cannot open %.200s: %s", path, strerror(-fd));
-	f->size = fstat(fd, &st) == 0 ? (size_t)st.st_size : 0;
-	f->bytes = f->size ? mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
-	code = errno;
-	close(fd);
-	if (f->bytes == MAP_FAILED) {
-		f->bytes = NULL;
-		return tare_fail(err, code, "cannot read %.200s: %s", path, strerror(code));
-	}
+	if (f->fd < 0)
+		return tare_fail(err, -f->fd, "cannot open %.200s: %s", path, strerror(-f->fd));
+	f->size = fstat(f->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 	return 0;
 }
 
@@ -207,7 +246,7 @@ int alloc_open(struct alloc_file **out, const char *path, struct tare_error *err
 
 	if (!f)
 		return tare_fail_nomem(err);
-	ret = map(f, path, err);
+	ret = open_file(f, path, err);
 	if (ret == 0)
 		ret = index_all(f, path, err);
 	if (ret < 0) {
@@ -218,20 +257,20 @@ int alloc_open(struct alloc_file **out, const char *path, struct tare_error *err
 	return 0;
 }
 
-int alloc_next(struct alloc_file *f, struct alloc_event *out)
+/* The record at an offset, if it is still there. */
+static bool event_at(struct alloc_file *f, uint64_t at, struct alloc_event *out)
 {
+	const struct cached *c = block_at(f, (at - ALLOC_PAGE) / ALLOC_BLOCK);
+	size_t from = (at - ALLOC_PAGE) % ALLOC_BLOCK;
 	struct alloc_record r;
 	struct alloc_block b;
-	uint64_t at;
 
-	if (f->next == f->n)
-		return 0;
-	if (!f->sorted)
-		qsort(f->entry, f->n, sizeof(*f->entry), by_time);
-	f->sorted = true;
-	at = f->entry[f->next++].at;
-	memcpy(&r, f->bytes + at, sizeof(r));
-	memcpy(&b, f->bytes + at - (at - ALLOC_PAGE) % ALLOC_BLOCK, sizeof(b));
+	if (!c || c->size < from + sizeof(r))
+		return false;
+	memcpy(&b, c->bytes, sizeof(b));
+	memcpy(&r, c->bytes + from, sizeof(r));
+	if (!is_record(&r, c->bytes + from + sizeof(r), c->size - from))
+		return false;
 	*out = (struct alloc_event){ .kind = r.kind,
 				     .pid = b.pid,
 				     .tid = r.tid,
@@ -240,8 +279,23 @@ int alloc_next(struct alloc_file *f, struct alloc_event *out)
 				     .size = r.size,
 				     .frames = r.frames };
 	if (r.frames)
-		read_stack(out, f->bytes + at + sizeof(r));
-	return 1;
+		read_stack(out, c->bytes + from + sizeof(r));
+	return true;
+}
+
+int alloc_next(struct alloc_file *f, struct alloc_event *out)
+{
+	if (!f->sorted && f->n)
+		qsort(f->entry, f->n, sizeof(*f->entry), by_time);
+	f->sorted = true;
+	while (f->next < f->n) {
+		uint64_t at = f->entry[f->next++].at;
+
+		if (event_at(f, at, out))
+			return 1;
+		lose(f, at, sizeof(struct alloc_record));
+	}
+	return 0;
 }
 
 const struct alloc_loss *alloc_loss(const struct alloc_file *f)
@@ -275,8 +329,10 @@ void alloc_close(struct alloc_file *f)
 {
 	if (!f)
 		return;
-	if (f->bytes)
-		munmap((void *)f->bytes, f->size);
+	if (f->fd >= 0)
+		close(f->fd);
+	for (size_t i = 0; i < CACHED; i++)
+		free(f->cached[i]);
 	free(f->entry);
 	free(f);
 }

@@ -220,6 +220,55 @@ TEST(alloc_cut_off)
 	}
 }
 
+/*
+ * A program that counts more blocks than any recorder writes, in a file enlarged by a hole of
+ * 4 TiB: reading all of them would take minutes.
+ */
+TEST(alloc_enlarged)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct alloc_file *f = NULL;
+	uint64_t blocks = UINT64_C(1) << 26;
+	int fd;
+
+	begin_alloc_file();
+	record(0, ALLOC_TAKEN, 1, 0xa000, 8, 1);
+	memcpy(file + 16, &blocks, sizeof(blocks));
+	CHECK_EQ(read_back(sizeof(file), &f, &err), 0, "%s", err.what);
+	alloc_close(f);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	CHECK_EQ(pwrite(fd, file, sizeof(file), 0), sizeof(file));
+	CHECK_EQ(ftruncate(fd, (off_t)1 << 42), 0);
+	CHECK_EQ(alloc_open(&f, path, &err), 0, "%s", err.what);
+	CHECK_EQ(alloc_count(f), 1);
+	CHECK_EQ(alloc_loss(f)->missing, blocks - (ALLOC_MOST - ALLOC_PAGE) / ALLOC_BLOCK);
+	alloc_close(f);
+	close(fd);
+	unlink(path);
+}
+
+/* A read of a mapped file would end this process by SIGBUS. */
+TEST(alloc_truncated_while_it_is_read)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct alloc_file *f = NULL;
+	struct alloc_event e;
+	int fd;
+
+	begin_alloc_file();
+	record(0, ALLOC_TAKEN, 1, 0xa000, 8, 1);
+	record(1, ALLOC_TAKEN, 2, 0xb000, 8, 1);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	CHECK_EQ(pwrite(fd, file, sizeof(file), 0), sizeof(file));
+	CHECK_EQ(alloc_open(&f, path, &err), 0, "%s", err.what);
+	CHECK_EQ(ftruncate(fd, 0), 0);
+	while (alloc_next(f, &e) > 0)
+		;
+	alloc_close(f);
+	close(fd);
+	unlink(path);
+}
+
 TEST(alloc_refused)
 {
 	static const struct {

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import struct
 import subprocess
 import sys
@@ -598,13 +599,16 @@ def a_file_put_in_place_of_it_is_neither_read_nor_renamed():
         for left in (f"{file}.part", f"{there}.part"):
             if os.path.lexists(left):
                 os.unlink(left)
-    for make in (lambda: os.mkfifo(there), lambda: there.symlink_to("/dev/zero")):
+    for make in (lambda: os.mkfifo(there), lambda: there.symlink_to("/dev/zero"), lambda: socket.socket(socket.AF_UNIX).bind(str(there))):
         there.unlink()
         make()
         for how in (["-i", file], ["--allocations", "-i", file]):
             r = sh(TARE, "memory", *how)
             equal(r.returncode, 125, f"{how}: {r.stderr}")
         true(f"{there} is not a regular file" in r.stderr, r.stderr)
+    r = sh(TARE, *record, "true")
+    equal((r.returncode, there.is_socket()), (125, True), r.stderr)
+    true(f"{there} is not a regular file" in r.stderr, r.stderr)
 
 
 FULL = r"""

@@ -90,11 +90,16 @@ static int make_environment(struct record_alloc *a, const char *recorder, struct
 
 static int make_file(struct record_alloc *a, uint64_t most, struct tare_error *err)
 {
+	struct stat st;
 	int fd, ret;
 
-	if (file_planted(a->place)) {
-		a->path[0] = '\0';
+	a->path[0] = '\0';
+	if (file_planted(a->place))
 		return file_part_failed(a->place, EACCES, err);
+	if (lstat(a->place, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
+		tare_fail(err, EINVAL, "%.200s is not a regular file", a->place);
+		tare_hint(err, "-o with another name, or remove it");
+		return -EINVAL;
 	}
 	fd = file_part_open(a->place, 0600, a->path);
 	if (fd >= 0) {
