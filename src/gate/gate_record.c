@@ -114,10 +114,11 @@ int gate_records_parse(struct gate_records *out, const char *text, size_t n, con
 	struct json_t *root;
 	int ret = json_parse(&root, text, n, name, 1, NULL);
 
-	if (ret == 0 && json_member(root, "schema"))
+	if (ret == 0 && json_member(root, "schema")) {
 		ret = take_document(out, root, name, err);
-	else
-		ret = take_lines(out, text, n, name, err);
+		json_release(root);
+		return ret;
+	}
 	json_release(root);
-	return ret;
+	return take_lines(out, text, n, name, err);
 }

@@ -20,6 +20,7 @@
 #include <string.h>
 #include "base/library.h"
 #include "base/text.h"
+#include "output/reader/json_value.h"
 #include "pmu/vendor.h"
 
 /* jansson's functions; those that its loop macros call are also called through the pointers. */
@@ -673,6 +674,8 @@ int vendor_json_parse(const char *text, size_t n, const char *path, struct vendo
 			  "flags meaning'");
 		return -EOPNOTSUPP;
 	}
+	if (json_check_memory(text, n, path, err) < 0)
+		return -EFBIG;
 	root = jansson.json_loadb(text, n, 0, &where);
 	if (root)
 		ret = events_of(&r, root);

@@ -23,6 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import resident  # noqa: E402
 from made_accesses import Recording, source  # noqa: E402
 
 TARE, PROGRAM = (os.path.abspath(p) for p in sys.argv[1:3])
@@ -356,6 +357,26 @@ def few_processes():
                 true(r.returncode in (0, 125, 126) and (r.returncode == 0 or r.stderr), f"{words}, {most}: {r}")
                 true("cannot fork" not in r.stderr or "ulimit -u N" in r.stderr, f"{words}, {most}: {r.stderr}")
         true(failed > 5, "some cannot fork")
+
+
+# Commands that read JSON, with FILE for it.
+JSON_READERS = (["compare", "FILE", "FILE"], ["gate", "run", "--config", "FILE"], ["gate", "run", "--baseline", "FILE"], ["history", "add", "FILE"],
+                ["history", "import", "FILE"])
+
+
+@test
+def json_of_very_many_values():
+    """9 MB of text that would be 700 MB of values: refused before they are made."""
+    folder = HERE / "many"
+    folder.mkdir()
+    (folder / "tare.json").write_text('{"benchmarks": {"a": {"command": ["true"]}}}')
+    (folder / "many.json").write_text("[" + ",".join(["{}"] * 3000000) + "]")
+    subprocess.run(["git", "init", "-q", folder], check=True, env=ENV)
+    for words in JSON_READERS:
+        words = [TARE, *("many.json" if w == "FILE" else w for w in words)]
+        r = subprocess.run(words, capture_output=True, text=True, timeout=100, env=ENV, cwd=folder)
+        true(r.returncode == 125 and "many.json: its values need 809 MiB of memory, for 8789 KiB of text\n" in r.stderr, f"{words}: {r}")
+        true(resident(*words, status=125, env=ENV, cwd=folder, stderr=subprocess.DEVNULL) < 64 << 10, f"{words}: memory")
 
 
 @test

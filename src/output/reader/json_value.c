@@ -22,6 +22,8 @@ int json_parse(struct json_t **out, const char *text, size_t n, const char *name
 	if (!jansson_load())
 		return library_missing(err, EOPNOTSUPP, "libjansson.so.4, which reads JSON",
 				       "apt install libjansson4");
+	if (json_check_memory(text, n, name, err) < 0)
+		return -EFBIG;
 	*out = jansson.json_loadb(text, n, JSON_REJECT_DUPLICATES, &where);
 	return *out ? 0
 		    : tare_fail(err, EINVAL, "%.200s: line %d: not JSON: %.120s", name,

@@ -24,8 +24,20 @@ enum json_kind {
 };
 
 /*
- * Untrusted input; keys that occur twice are refused. `name` and `first_line`, the number of the
- * text's first line, are for messages. -EOPNOTSUPP without jansson.
+ * The memory that jansson needs for the values of a text, about. Estimated before it is parsed:
+ * "{}," are 3 bytes of text and 280 bytes of memory.
+ */
+uint64_t json_memory(const char *text, size_t n);
+/*
+ * 0, or -EFBIG if that is more than 1 GiB, or more than 128 MiB and 32 times the text. Documents of
+ * tare and its imports need 5 to 20 times their size.
+ */
+int json_check_memory(const char *text, size_t n, const char *name, struct tare_error *err);
+
+/*
+ * Untrusted input; keys that occur twice are refused, and so is what json_check_memory() refuses.
+ * `name` and `first_line`, the number of the text's first line, are for messages. -EOPNOTSUPP
+ * without jansson.
  */
 int json_parse(struct json_t **out, const char *text, size_t n, const char *name, int first_line,
 	       struct tare_error *err);

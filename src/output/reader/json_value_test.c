@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
 #include "output/reader/json_value.h"
@@ -84,6 +85,55 @@ TEST(wrong_text_is_refused)
 	CHECK_EQ(ret, -EINVAL, "a key twice");
 	CHECK(!v && strstr(err.what, "name: line 12: not JSON"), "%s", err.what);
 	json_release(NULL);
+}
+
+/* n times `part` in an array. */
+static char *repeated(const char *part, size_t n, size_t *len)
+{
+	size_t size = strlen(part), at = 1;
+	char *text = malloc(n * (size + 1) + 2);
+
+	CHECK(text != NULL, "memory");
+	text[0] = '[';
+	for (size_t i = 0; i < n; i++) {
+		memcpy(text + at, part, size);
+		text[at + size] = i + 1 < n ? ',' : ']';
+		at += size + 1;
+	}
+	*len = at;
+	return text;
+}
+
+TEST(values_that_need_much_more_memory_than_their_text)
+{
+	static const struct {
+		int line;
+		const char *part;
+		size_t n;
+		int ret;
+	} rows[] = {
+		{ __LINE__, "{}", 3000000, -EFBIG }, /* 9 MB */
+		{ __LINE__, "{}", 400000, 0 },
+		{ __LINE__, "[]", 1000000, -EFBIG },
+		{ __LINE__, "1", 5000000, 0 }, /* 20 times */
+		{ __LINE__, "\"\\\"{[,:\"", 1000000, 0 },
+		{ __LINE__, "{\"name\":\"x\",\"value\":12,\"unit\":\"ns\"}", 300000, 0 },
+		{ __LINE__, "{\"a\":{\"b\":{}}}", 1000000, -EFBIG },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tare_error err = TARE_ERROR_INIT;
+		size_t n;
+		char *text = repeated(rows[i].part, rows[i].n, &n);
+		struct json_t *v = NULL;
+		int ret = json_parse(&v, text, n, "t", 1, &err);
+
+		if (ret == -EOPNOTSUPP)
+			tap_skip("jansson", "built without it");
+		CHECK_EQ(ret, rows[i].ret, "row at line %d: %s", rows[i].line, err.what);
+		json_release(v);
+		free(text);
+	}
 }
 
 TEST_MAIN()
