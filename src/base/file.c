@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/array.h"
@@ -57,6 +58,41 @@ static int slurp(int fd, size_t max, char **out, size_t *len)
 
 enum { PATH_ROOM = 4096, FILE_MOST = 65536 /* if one line is read */ };
 
+/* Files of the kernel, and pipes that this process has open. */
+static bool may_be_pipe(const char *path)
+{
+	return !strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5) ||
+		!strncmp(path, "/dev/fd/", 8) || !strcmp(path, "/dev/stdin");
+}
+
+/*
+ * A FIFO would be waited for, and opening a device may have side effects. A folder is reported when
+ * it is read.
+ */
+static bool is_special(const struct stat *st)
+{
+	return !S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode) &&
+		!(S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3)); /* /dev/null */
+}
+
+/* -EINVAL: it would be waited for, or have side effects. */
+static int open_to_read(const char *whole, bool may_wait)
+{
+	const int flags = O_RDONLY | O_CLOEXEC | (may_wait ? 0 : O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	int fd;
+
+	if (!may_wait && stat(whole, &st) == 0 && is_special(&st))
+		return -EINVAL;
+	fd = open(whole, flags);
+	if (fd < 0)
+		return -errno;
+	if (may_wait || (fstat(fd, &st) == 0 && !is_special(&st)))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
 /* `whole` receives its path, for errors. */
 static int open_in(const char *root, const char *path, char whole[PATH_ROOM],
 		   struct tare_error *err)
@@ -65,8 +101,14 @@ static int open_in(const char *root, const char *path, char whole[PATH_ROOM],
 
 	if (at < 0 || at >= PATH_ROOM)
 		return tare_fail(err, ENAMETOOLONG, "%.64s...: the path is too long", path);
-	fd = open(whole, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? tare_fail(err, errno, "cannot open %s: %s", whole, strerror(errno)) : fd;
+	fd = open_to_read(whole, may_be_pipe(path));
+	if (fd == -EINVAL) {
+		tare_fail(err, EINVAL, "%s is not a regular file", whole);
+		tare_hint(err, "give a file, or <(COMMAND) for the output of a command");
+	} else if (fd < 0) {
+		tare_fail(err, -fd, "cannot open %s: %s", whole, strerror(-fd));
+	}
+	return fd;
 }
 
 int file_read(const char *root, const char *path, size_t max, char **out, size_t *len,

@@ -13,7 +13,8 @@
 /*
  * Read root + path completely, at most `max` bytes; -EFBIG beyond. root may be NULL or "" for "/".
  * *out is NUL-terminated and owned by the caller; *len (may be NULL) does not count the NUL. The
- * error names the file.
+ * error names the file. -EINVAL for a FIFO, a socket or a device other than /dev/null, which are
+ * not opened, unless the path is in /proc, /sys or /dev/fd, or is /dev/stdin.
  */
 int file_read(const char *root, const char *path, size_t max, char **out, size_t *len,
 	      struct tare_error *err);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "base/array.h"
 #include "base/file.h"
 #include "base/num.h"
@@ -217,23 +216,6 @@ int vendor_text_parse(const char *text, const char *path, struct vendor_file *ou
 	return ret;
 }
 
-/*
- * A FIFO without a writer, or a terminal, would block forever. The pipes of <(COMMAND) and of
- * standard input have a writer.
- */
-static int check_kind(const char *path, struct tare_error *err)
-{
-	bool pipe = !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6) ||
-		!strcmp(path, "/dev/stdin");
-	struct stat st;
-
-	if (stat(path, &st) < 0 || S_ISREG(st.st_mode) || (pipe && S_ISFIFO(st.st_mode)))
-		return 0; /* opening it will report the error */
-	tare_fail(err, EINVAL, "%s is no regular file", path);
-	tare_hint(err, "give a file, or <(COMMAND) for what a command writes");
-	return -EINVAL;
-}
-
 int vendor_file_read(const char *path, struct vendor_file *out, struct tare_error *err)
 {
 	*out = (struct vendor_file){ 0 };
@@ -245,10 +227,8 @@ int vendor_file_read_as(const char *path, struct vendor_file *out, struct tare_e
 	bool in_folder = out->in_folder;
 	char *text;
 	size_t n;
-	int ret = check_kind(path, err);
+	int ret = file_read(NULL, path, FILE_MAX, &text, &n, err);
 
-	if (ret == 0)
-		ret = file_read(NULL, path, FILE_MAX, &text, &n, err);
 	if (ret < 0)
 		return ret;
 

@@ -259,7 +259,7 @@ TEST(files_that_are_none)
 	alarm(20);
 	CHECK_EQ(vendor_file_read(path, &f, &err), -EINVAL);
 	alarm(0);
-	CHECK(strstr(err.what, "is no regular file"), "%s", err.what);
+	CHECK(strstr(err.what, "is not a regular file"), "%s", err.what);
 	unlink(path);
 }
 

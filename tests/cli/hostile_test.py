@@ -115,6 +115,26 @@ def a_common_debug_file_is_a_regular_file():
     os.unlink(room("common"))
 
 
+# Commands that read a file by a name that a repository or another user may have made something else; with FILE for it.
+READERS = (["compare", "FILE", "FILE"], ["compare", "FILE", "tare.json"], ["gate", "run", "--config", "FILE"], ["gate", "run", "--baseline", "FILE"], ["history", "add", "FILE"],
+           ["history", "import", "FILE"], ["windows", "diff", "FILE", "tare.json"])
+
+
+@test
+def files_that_are_none():
+    """A FIFO without a writer is not waited for, and a device is not read."""
+    folder = Path(room("readers"))
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q", folder], check=True, env=ENV)
+    (folder / "tare.json").write_text('{"benchmarks": {"a": {"command": ["true"]}}}')
+    for name, make in (("fifo", os.mkfifo), ("link", lambda f: os.symlink("fifo", f)), ("zero", lambda f: os.symlink("/dev/zero", f)),
+                       ("tty", lambda f: os.symlink("/dev/ptmx", f))):
+        make(folder / name)
+        for words in READERS:
+            r = sh(TARE, *(name if w == "FILE" else w for w in words), status=None, cwd=folder)
+            true(r.returncode == 125 and b"regular file" in r.stderr, f"{words}, {name}: {r}")
+
+
 @test
 def no_server_is_asked():
     """DEBUGINFOD_URLS alone does nothing: tare does not connect."""

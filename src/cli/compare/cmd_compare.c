@@ -388,12 +388,12 @@ static bool is_recording(const char *path)
 {
 	static const char magic[] = "PERFILE2";
 	char head[sizeof(magic)] = "";
-	FILE *f = fopen(path, "re");
-	bool is = f && fread(head, 1, sizeof(magic) - 1, f) == sizeof(magic) - 1 &&
+	int fd = file_open_regular(path, INT64_MAX);
+	bool is = fd >= 0 && pread(fd, head, sizeof(magic) - 1, 0) == sizeof(magic) - 1 &&
 		!strcmp(head, magic);
 
-	if (f)
-		fclose(f);
+	if (fd >= 0)
+		close(fd);
 	return is;
 }
 

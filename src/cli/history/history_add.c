@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 #include "arch/cpu.h"
 #include "base/file.h"
 #include "cli/history/history_job.h"
@@ -134,11 +135,12 @@ int history_run_add(struct history_job *j, char **words)
 static bool is_sqlite(const char *path)
 {
 	char head[16] = "";
-	FILE *f = fopen(path, "re");
-	bool is = f && fread(head, sizeof(head), 1, f) == 1 && !memcmp(head, "SQLite format 3", 16);
+	int fd = file_open_regular(path, INT64_MAX);
+	bool is = fd >= 0 && pread(fd, head, sizeof(head), 0) == sizeof(head) &&
+		!memcmp(head, "SQLite format 3", sizeof(head));
 
-	if (f)
-		fclose(f);
+	if (fd >= 0)
+		close(fd);
 	return is;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "regions/labels.h"
 #include "output/command.h"
 #include "cli/regions/recording_options.h"
@@ -68,13 +69,22 @@ int recording_each_once(char *const *files, size_t n, struct tare_error *err)
 	return ret;
 }
 
+static FILE *open_regular(const char *path)
+{
+	int fd = file_open_regular(path, INT64_MAX);
+	FILE *f = fd >= 0 ? fdopen(fd, "rb") : NULL;
+
+	if (!f && fd >= 0)
+		close(fd);
+	return f;
+}
+
 static bool same_content(const char *a, const char *b)
 {
-	FILE *f[2] = { fopen(a, "rbe"), fopen(b, "rbe") };
+	FILE *f[2] = { open_regular(a), open_regular(b) };
 	struct stat st[2];
 	bool same = f[0] && f[1] && fstat(fileno(f[0]), &st[0]) == 0 &&
-		fstat(fileno(f[1]), &st[1]) == 0 && S_ISREG(st[0].st_mode) &&
-		S_ISREG(st[1].st_mode) && st[0].st_size == st[1].st_size;
+		fstat(fileno(f[1]), &st[1]) == 0 && st[0].st_size == st[1].st_size;
 
 	while (same) {
 		char block[2][16384];
