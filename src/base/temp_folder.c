@@ -147,16 +147,6 @@ int temp_folder_open(struct temp_folder *f, const char *purpose, struct tare_err
 	return ret;
 }
 
-void temp_folder_close(struct temp_folder *f)
-{
-	if (!f->path[0])
-		return;
-	file_remove_folder(f->path);
-	if (f->lock >= 0)
-		close(f->lock);
-	f->path[0] = '\0';
-}
-
 /* ---- removal ---- */
 
 /* Closes fd. Removes only files on this device, not those of a file system mounted inside. */
@@ -209,6 +199,23 @@ static void remove_one(const char *folder, void *with)
 		close(fd);
 	}
 	rmdir(folder); /* also an empty one, of a tare killed before it made the marker */
+}
+
+void temp_folder_remove(const char *path)
+{
+	struct removal r = { NULL };
+
+	remove_one(path, &r);
+}
+
+void temp_folder_close(struct temp_folder *f)
+{
+	if (!f->path[0])
+		return;
+	temp_folder_remove(f->path);
+	if (f->lock >= 0)
+		close(f->lock);
+	f->path[0] = '\0';
 }
 
 static void begin_name(char *out, size_t room, const char *purpose)

@@ -30,8 +30,10 @@ struct temp_folder {
 
 /* A new folder "tare-PURPOSE-XXXXXX" of this user alone, in $TMPDIR or /tmp. */
 int temp_folder_open(struct temp_folder *f, const char *purpose, struct tare_error *err);
-/* Remove it with its files. Subfolders stay, and then the folder does, too. */
+/* Remove it with all that is in it. */
 void temp_folder_close(struct temp_folder *f);
+/* The same for a folder that temp_folder_open() created, by its name: any other one stays. */
+void temp_folder_remove(const char *path);
 
 /*
  * Remove the folders of this purpose that a killed tare left, with their subfolders. `before` is

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/signal_name.h"
+#include "base/temp_folder.h"
 #include "bisect/bisect_tree.h"
 #include "gate/gate_git.h"
 #include "gate/gate_view.h"
@@ -33,7 +34,7 @@ int bisect_check_out(struct bisect_job *j, int which, const char *commit, struct
 		if (snprintf(r->dir, sizeof(r->dir), "%s/%s", tree, j->state->prefix) >=
 		    (int)sizeof(r->dir))
 			return tare_fail(err, ENAMETOOLONG, "the worktree's name is too long");
-		return ret;
+		return ret == 0 ? revision_check_dir(r, err) : ret;
 	}
 	/* explicit, so that git uses this worktree in any case */
 	snprintf(git_dir, sizeof(git_dir), "--git-dir=%s/.git", r->tree);
@@ -43,7 +44,7 @@ int bisect_check_out(struct bisect_job *j, int which, const char *commit, struct
 	if (ret > 0)
 		ret = gate_git_failed(&g, err, "cannot check out a commit");
 	gate_git_end(&g);
-	return ret;
+	return ret == 0 ? revision_check_dir(r, err) : ret;
 }
 
 /* 1: it failed, and `why` has the reason. */
@@ -193,7 +194,7 @@ void bisect_clean_up(struct bisect_state *s, struct revision_signals *signals)
 		revision_remove(&r, signals, NULL);
 	}
 	remove_cache(s->folder);
-	file_remove_folder(s->folder);
+	temp_folder_remove(s->folder);
 	s->folder[0] = '\0';
 }
 

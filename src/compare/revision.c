@@ -76,9 +76,14 @@ int revision_wait(struct revision_signals *s, int pid, bool group)
 	siginfo_t info;
 	int status, got;
 
+	if (s->removing && s->got)
+		grace_ask(&grace);
 	while (waitpid(pid, &status, WNOHANG) == 0) {
 		got = next_signal(s, grace_end_ns(&grace), &info);
-		if (got && !s->removing) {
+		if (got && s->removing) {
+			s->got = got;
+			grace_ask(&grace);
+		} else if (got) {
 			s->got = s->got ? s->got : got;
 			if (group) {
 				grace_ask(&grace);
@@ -90,6 +95,7 @@ int revision_wait(struct revision_signals *s, int pid, bool group)
 		if (clock_now_ns() >= grace_end_ns(&grace)) {
 			kill(-pid, SIGKILL);
 			grace = (struct grace){ 0 };
+			s->stuck |= s->removing;
 		}
 	}
 	/* one that came while it ended */
@@ -99,7 +105,7 @@ int revision_wait(struct revision_signals *s, int pid, bool group)
 			break;
 		s->got = got == SIGCHLD ? 0 : got;
 	}
-	if (s->got)
+	if (s->got && !s->removing)
 		orphans_end(&s->left);
 	return status;
 }
@@ -174,7 +180,7 @@ static int git(struct revision_signals *s, char *answer, struct tare_error *err,
 			close(fd[i]);
 	if (pid < 0)
 		return pid;
-	if (s->got)
+	if (s->got && !s->removing)
 		return interrupted(s, err);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PROGRAM)
 		return tare_fail(err, ENOENT, "git is not installed, and --rev needs it");
@@ -335,12 +341,33 @@ int revision_check_out(struct revision *r, const char *tree, struct revision_sig
 	strcpy(r->tree, name);
 	/* an interrupted one has to be removed, too */
 	ret = git(s, NULL, err, "worktree", "add", "--detach", "--force", r->tree, r->commit, NULL);
-	if (ret <= 0)
+	if (ret == 0)
+		return revision_check_dir(r, err);
+	if (ret < 0)
 		return ret;
 	tare_fail(err, EIO, "git cannot check out %.40s (%.80s) in %.120s", r->commit, r->name,
 		  r->tree);
 	tare_hint(err, "try it: git worktree add --detach DIR %.40s", r->commit);
 	return -EIO;
+}
+
+int revision_check_dir(const struct revision *r, struct tare_error *err)
+{
+	char *dir = realpath(r->dir, NULL), *tree = realpath(r->tree, NULL);
+	size_t n = tree ? strlen(tree) : 0;
+	/* one that is missing is reported by what runs there */
+	bool inside = !dir || (tree && !strncmp(dir, tree, n) && (!dir[n] || dir[n] == '/'));
+
+	free(dir);
+	free(tree);
+	if (inside)
+		return 0;
+	tare_fail(
+		err, EINVAL,
+		"%.40s (%.80s) has a link to a place outside its worktree instead of this directory",
+		r->commit, r->name);
+	tare_hint(err, "change to the top of the checkout, and adapt the build and the command");
+	return -EINVAL;
 }
 
 int revision_run(const struct revision *r, const char *command, const char *log,
@@ -388,12 +415,14 @@ int revision_remove(struct revision *r, struct revision_signals *s, struct tare_
 
 	if (!r->tree[0])
 		return 0;
-	quiet.got = 0;
 	quiet.removing = true;
-	ret = git(&quiet, NULL, err, "worktree", "remove", "--force", "--force", r->tree, NULL);
+	ret = s->stuck
+		? 1
+		: git(&quiet, NULL, err, "worktree", "remove", "--force", "--force", r->tree, NULL);
+	s->stuck = quiet.stuck;
 	if (ret > 0 && access(r->tree, F_OK) == 0) {
-		tare_fail(err, EIO, "cannot remove the worktree %.200s", r->tree);
-		tare_hint(err, "git worktree remove --force %.100s", r->tree);
+		tare_fail(err, EIO, "git cannot remove the worktree %.200s", r->tree);
+		tare_hint(err, "git worktree prune, when that folder is gone");
 		ret = -EIO;
 	}
 	r->tree[0] = '\0';
@@ -417,6 +446,8 @@ static void remove_worktree(const char *tree)
 	s.removing = true;
 	git(&s, NULL, NULL, "-C", path, "worktree", "remove", "--force", "--force", path, NULL);
 	revision_signals_end(&s);
+	if (s.got)
+		raise(s.got);
 }
 
 static void remove_worktrees(const char *folder)

@@ -32,7 +32,8 @@ struct revision_signals {
 	sigset_t set;
 	struct orphans left; /* by the programs */
 	int got;             /* the first such signal; 0: none */
-	bool removing;       /* worktrees are removed: further ones are ignored */
+	bool removing;       /* worktrees are removed: further ones only limit the time for that */
+	bool stuck;          /* git did not remove one in that time */
 };
 void revision_signals_begin(struct revision_signals *s);
 void revision_signals_end(struct revision_signals *s);
@@ -77,7 +78,15 @@ int revision_build(const struct revision *r, const char *command, const char *lo
  * it may be the result of a build.
  */
 bool revision_lacks(const char *dir, const char *command);
-/* The worktree, with everything in it. Does nothing if there is none. */
+/*
+ * -EINVAL if the folder that corresponds to the working directory is outside the worktree: the
+ * revision has a link there.
+ */
+int revision_check_dir(const struct revision *r, struct tare_error *err);
+/*
+ * The worktree, with everything in it. Does nothing if there is none. After a signal, git has the
+ * time of struct grace for all of them.
+ */
 int revision_remove(struct revision *r, struct revision_signals *s, struct tare_error *err);
 /*
  * The temporary folders that a killed tare compare, gate or bisect left, and the worktrees in them,

@@ -561,6 +561,50 @@ def interrupted_revisions():
             true("stopped by SIGINT" in err, err)
 
 
+@test
+def a_directory_that_is_a_link_in_the_revision():
+    """To a place outside its worktree: nothing is built there."""
+    where, outside = repository(), Path(ROOM.name, "outside")
+    outside.mkdir()
+    git("checkout", "-q", "-b", "linked")
+    (where / "part").symlink_to(outside)
+    git("add", "part")
+    git("commit", "-q", "-m", "a link")
+    git("rm", "-q", "part")
+    (where / "part").mkdir()
+    (where / "part" / "name").write_text("here")
+    git("add", "part")
+    git("commit", "-q", "-m", "a folder")
+    r = compare("-r", "0", "--rev", "HEAD~..HEAD", "--build", "touch built", "--", "true", status=125, cwd=where / "part", env=GIT)
+    true("has a link to a place outside its worktree" in r.stderr, r.stderr)
+    equal((list(outside.iterdir()), left(where)), ([], CLEAN), "neither built nor left")
+    git("checkout", "-q", "main")
+
+
+@test
+def a_repository_that_git_waits_on():
+    """Its HEAD is a FIFO, from the start or by a build: SIGTERM ends tare, and no folder is left."""
+    where = repository()
+    head = where / ".git" / "HEAD"
+    for build in ("true", f"mv {head} {head}.saved; mkfifo {head}"):
+        if build == "true":
+            head.rename(f"{head}.saved")
+            os.mkfifo(head)
+        with subprocess.Popen([TARE, "compare", "-r", "0", "--rev", "one..two", "--build", build, "--", "true"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True, cwd=where, env=GIT) as p:
+            while not head.is_fifo() or not Path(f"/proc/{p.pid}/task/{p.pid}/children").read_text():
+                equal(p.poll(), None, "it has not ended")
+                time.sleep(0.01)
+            p.terminate()
+            err = p.stderr.read()
+            equal(p.wait(60), 128 + signal.SIGTERM, err)
+        equal(list(Path(ROOM.name).glob("tare-compare-*")), [], err)
+        head.unlink()
+        Path(f"{head}.saved").rename(head)
+        git("worktree", "prune")
+        equal(left(where), CLEAN, build)
+
+
 SECONDS = f"98765.{os.getpid()}"
 STUBBORN = f"trap '' INT TERM; echo >started; exec sleep {SECONDS}"
 
