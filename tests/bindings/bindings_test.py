@@ -778,6 +778,10 @@ work = lambda: sum(i * i for i in range(50_000))
 e = raises(Error, Group, "nonsense")
 assert e.errno == errno.ENOENT and "nonsense" in str(e), e
 raises(ValueError, Group, "task-clock", cpu=0, inherit=True)
+for name, value, what in (("thread", 1 << 32, ValueError), ("cpu", 1 << 32, ValueError), ("thread", 1 << 70, ValueError), ("thread", "x", TypeError),
+                          ("thread", b"x", TypeError), ("cpu", "0", TypeError), ("thread", 1.5, TypeError), ("thread", None, TypeError)):
+    raises(what, Group, "task-clock", **{name: value})
+raises(ValueError, Group, "task-clock\\0nonsense")
 group = Group("task-clock,page-faults:u")
 assert group.names == ["task-clock", "page-faults:u"]
 assert all(r.value in (None, 0) for r in group.read()), group.read()

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import operator
 import os
 import threading
 import typing
@@ -73,6 +74,14 @@ def _fail(err: _Error) -> typing.NoReturn:
     raise AssertionError
 
 
+def _whole(value: int, name: str) -> int:
+    """ctypes would cut it off at 32 bits: 2**32 is not thread 0, and a string's address is none."""
+    value = operator.index(value)
+    if not -1 << 31 <= value < 1 << 31:
+        raise ValueError(f"{name}: {value} has more than 32 bits")
+    return value
+
+
 class Group:
     """Events that start and stop together, and are read at one instant.
 
@@ -93,8 +102,13 @@ class Group:
             raise Error(errno.ENOENT, _lib.why)
         if cpu is not None and (thread or inherit):
             raise ValueError("cpu excludes thread and inherit")
+        thread = _whole(thread, "thread")
+        cpu = cpu if cpu is None else _whole(cpu, "cpu")
+        words = os.fsencode(events)
+        if b"\0" in words:
+            raise ValueError("events: a NUL character")
         err = _Error()
-        found = _lib.tare_events_new(os.fsencode(events), ctypes.byref(err))
+        found = _lib.tare_events_new(words, ctypes.byref(err))
         if not found:
             _fail(err)
         found = ctypes.c_void_p(found)
