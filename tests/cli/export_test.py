@@ -497,8 +497,12 @@ def html_of_report():
     loop = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
     r = subprocess.run([TARE, "record", "-e", "cpu-clock:u", "-F", "2000", "-g", "-o", recording, "--", "sh", "-c", loop], capture_output=True, timeout=60)
     equal(r.returncode, 0, r.stderr)
-    stacks, report = page("report", "--html", "PAGE", recording)["documents"]
+    stacks, report, *code = page("report", "--html", "PAGE", recording)["documents"]
     equal(sum(sum(c) for c in stacks["nodes"]["self"]), sum(e["amount"] for e in report["events"]), "every sample is in the flame graph")
+    selfs = {(r["function"], r["module"]): r["events"][0]["self"] for r in report["rows"]}
+    true(code, "functions by instruction")
+    equal({(d["function"], d["module"]): d["events"][0]["here"] for d in code}, {k: v for k, v in selfs.items() if k in [(d["function"], d["module"]) for d in code]},
+          "the amounts of a function are those of its row")
     r = subprocess.run([TARE, "report", "--html", "x", "--folded", recording], capture_output=True, timeout=60)
     equal((r.returncode, b"--html cannot be combined" in r.stderr), (125, True), r.stderr)
 
