@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program under the exact engine (tare stat --engine exact, tare regions) reads its own counts:
- * the number of instructions that the calling thread has retired in user mode so far.
+ * A program under the exact engine reads its own counts: the number of instructions that the
+ * calling thread has retired in user mode so far. Run it with
+ * tare stat --engine exact --deterministic=+clock, or with tare regions -e instructions:u.
  *
  *	int64_t before = tare_exact_now();
  *
@@ -51,7 +52,9 @@ enum tare_exact_class {
 /**
  * tare_exact_now(), from tare/now.h: the number of instructions that the calling thread has retired
  * in user mode since it began, including the load that reads it; -1 if there is no running count.
- * The running count must be requested; with it, the program runs about half as fast as without.
+ * The engine keeps a running count with --deterministic=+clock, and under tare regions
+ * -e instructions:u; the program then runs about half as fast as without. tare stat --engine exact
+ * alone keeps none: use tare_exact_read() there.
  *
  * A forked child and a program after exec begin at 0. A child that shares its parent's memory and
  * thread-local storage (vfork(); clone() with CLONE_VM and without CLONE_SETTLS) has counts that
