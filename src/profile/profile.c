@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "base/array.h"
 #include "base/file.h"
+#include "profile/inlined_parts.h"
 #include "profile/profile.h"
 #include "symbols/symbols.h"
 #include "symbols/vdso.h"
@@ -288,6 +289,44 @@ static int add_code(struct profile *p, const struct image *m, const struct exact
 	return ret;
 }
 
+/* ---- functions that were inlined into large ones ---- */
+
+/* The instructions of a block that begins in [row->start, end). */
+static void add_parts(struct inlined_parts *parts, const struct image *m,
+		      const struct exact_code *c, uint64_t end)
+{
+	uint8_t bytes[BLOCK_BYTES_MAX], length[256];
+	uint64_t at = c->offset;
+
+	if (c->size > sizeof(bytes) || pread(m->fd, bytes, c->size, (off_t)c->offset) != c->size ||
+	    exact_lengths(bytes, c->size, length, sizeof(length)) != c->instructions) {
+		inlined_parts_add(parts, m->symbols, at,
+				  (uint64_t)(c->executions * c->instructions));
+		return;
+	}
+	for (unsigned i = 0; i < c->instructions && at < end; at += length[i++])
+		inlined_parts_add(parts, m->symbols, at, (uint64_t)c->executions);
+}
+
+static void find_inlined(struct profile *p, struct profile_row *row, const struct exact_profile *of,
+			 const int *image)
+{
+	struct inlined_parts parts = { 0 };
+	struct symbol s;
+
+	for (size_t i = 0; i < of->n_code; i++) {
+		const struct exact_code *c = &of->code[i];
+		const struct image *m = p->image[image[c->module]];
+
+		if (m->path == row->module && m->symbols && c->executions > 0 &&
+		    c->offset >= row->start && symbols_find(m->symbols, row->start, &s) &&
+		    c->offset < s.end)
+			add_parts(&parts, m, c, s.end);
+	}
+	row->inlined = inlined_parts_most(&parts, (uint64_t)p->total[0]);
+	inlined_parts_free(&parts);
+}
+
 /* Makes room for one more run in every array with one element per run. */
 static int begin_run(struct profile *p, struct tare_error *err)
 {
@@ -342,6 +381,12 @@ int profile_add(struct profile *p, const struct exact_profile *of, struct tare_e
 		ret = add_to_row(p, &row, of->unplaced, err);
 		p->total[p->table.runs - 1] += of->unplaced;
 	}
+	for (size_t i = 0;
+	     ret == 0 && p->table.by == PROFILE_FUNCTION && p->table.runs == 1 && i < p->table.n;
+	     i++)
+		if (p->table.row[i].start != NO_START &&
+		    p->table.row[i].run[0] >= p->total[0] / INLINED_SHARE)
+			find_inlined(p, &p->table.row[i], of, image);
 	free(image);
 	return ret;
 }

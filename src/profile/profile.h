@@ -21,6 +21,11 @@ struct profile_row {
 	const char *why, *remedy; /* why it has no name; NULL if it has one */
 	int64_t *run;             /* instructions per run */
 	uint64_t start;           /* of the function, in the file; UINT64_MAX: none */
+	/*
+	 * by function: the largest function that was inlined into it, in the first run; NULL: small
+	 * parts, or none
+	 */
+	const char *inlined;
 };
 
 struct profile_table {

@@ -1117,6 +1117,11 @@ void samples_free(struct samples *s)
 		free(s->unnamed[i].remedy);
 	}
 	free(s->unnamed);
+	for (size_t i = 0; i < s->n_inlined; i++) {
+		free(s->inlined[i].function);
+		free(s->inlined[i].into);
+	}
+	free(s->inlined);
 	for (size_t i = 0; i < s->n_by_name; i++)
 		free(s->by_name[i].module);
 	free(s->by_name);

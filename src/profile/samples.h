@@ -27,9 +27,11 @@ struct samples_filter {
 
 struct samples_options {
 	enum samples_detail detail;
-	bool lines;      /* look up lines; implied by SAMPLES_LINE */
-	bool offsets;    /* code in a file without a name is its own function, named file+address */
-	bool inlined;    /* inlined functions get frames of their own */
+	bool lines;   /* look up lines; implied by SAMPLES_LINE */
+	bool offsets; /* code in a file without a name is its own function, named file+address */
+	bool inlined; /* inlined functions get frames of their own */
+	/* without `inlined`: find those that are a large part of the function around them */
+	bool large_inlined;
 	bool flat;       /* without callers */
 	bool sample_log; /* keep each sample's time */
 	/* with sample_log: use `counted`, too; the amounts of the log are then estimates */
@@ -86,6 +88,11 @@ struct samples_by_name {
 	bool other;
 };
 
+/* A function with many samples in code that was inlined into it. */
+struct samples_inlined {
+	char *function, *into;
+};
+
 struct samples_quality {
 	uint64_t samples; /* SAMPLE records */
 	uint64_t used;    /* passed the filter and are in the profile */
@@ -140,6 +147,8 @@ struct samples {
 	size_t n_unnamed;
 	struct samples_by_name *by_name;
 	size_t n_by_name;
+	struct samples_inlined *inlined; /* with large_inlined: of `into`, the largest one */
+	size_t n_inlined;
 	uint32_t *field; /* names of the requested fields of tracepoints, as columns of a report */
 	size_t n_fields;
 	struct perfdata *file; /* its head and features */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "profile/counted.h"
+#include "profile/inlined_parts.h"
 #include "profile/samples_private.h"
 
 struct naming {
@@ -21,6 +22,7 @@ struct naming {
 	const struct call_tree_frame *from; /* frames without names */
 	size_t n;
 	uint64_t *leaf_samples; /* per frame without a name */
+	uint64_t all_samples;   /* the sum of these */
 
 	/*
 	 * The frames that each raw frame becomes: a range of indices in `made`, the outermost
@@ -225,6 +227,8 @@ static void count_leaves(struct naming *t)
 		if (node[row[i].node].frame != SET_NONE &&
 		    !t->raw->call_tree->column[row[i].column].read)
 			t->leaf_samples[node[row[i].node].frame] += row[i].samples;
+	for (size_t i = 0; i < t->n; i++)
+		t->all_samples += t->leaf_samples[i];
 }
 
 /* Its largest executable segment: linkers usually make one. */
@@ -259,9 +263,60 @@ static int name_module(struct naming *t, uint32_t module)
 	return 0;
 }
 
+static const struct call_tree_frame *outer_frame(const struct naming *t, uint32_t raw)
+{
+	return (const struct call_tree_frame *)t->to->frame_set.item + t->made[t->first[raw]];
+}
+
+static int add_inlined(struct naming *t, uint32_t into, const struct inlined_parts *parts)
+{
+	const char *most = inlined_parts_most(parts, t->all_samples);
+	struct samples *out = t->out;
+	struct samples_inlined *row;
+
+	if (parts->failed)
+		return tare_fail_nomem(t->err);
+	if (!most)
+		return 0;
+	if (!array_one_more(&out->inlined, out->n_inlined, sizeof(*out->inlined)))
+		return tare_fail_nomem(t->err);
+	row = &out->inlined[out->n_inlined++];
+	*row = (struct samples_inlined){ strdup(most), strdup(call_tree_name(t->to, into)) };
+	return row->function && row->into ? 0 : tare_fail_nomem(t->err);
+}
+
+/*
+ * The frames of one module, in the order of their addresses: only of functions with many samples,
+ * because the first lookup in a compilation unit reads it whole.
+ */
+static int find_large_inlined(struct naming *t, const struct module *of, const uint32_t *order,
+			      size_t n)
+{
+	int ret = 0;
+
+	for (size_t from = 0, to; ret == 0 && of->symbols && from < n; from = to) {
+		uint32_t function = outer_frame(t, order[from])->function;
+		struct inlined_parts parts = { 0 };
+		uint64_t samples = 0;
+
+		for (to = from; to < n && outer_frame(t, order[to])->function == function; to++)
+			samples += t->leaf_samples[order[to]];
+		if (!samples || samples < t->all_samples / INLINED_SHARE)
+			continue;
+		for (size_t i = from; i < to; i++)
+			if (!(t->from[order[i]].flags & CALL_TREE_MARK))
+				inlined_parts_add(&parts, of->symbols, t->from[order[i]].address,
+						  t->leaf_samples[order[i]]);
+		ret = add_inlined(t, function, &parts);
+		inlined_parts_free(&parts);
+	}
+	return ret;
+}
+
 static int name_frames(struct naming *t, const uint32_t *order)
 {
 	uint64_t unnamed = 0;
+	size_t begin = 0; /* of the module's frames */
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < t->n; i++) {
@@ -287,6 +342,8 @@ static int name_frames(struct naming *t, const uint32_t *order)
 
 			if (ret == 0)
 				ret = name_module(t, f->module);
+			if (ret == 0 && t->opts->large_inlined && !t->opts->inlined)
+				ret = find_large_inlined(t, of, order + begin, i + 1 - begin);
 			if (ret == 0 &&
 			    ((of->kind == MODULE_FILE && of->symbols && !of->verified) ||
 			     (of->kind == MODULE_KERNEL && of->opened &&
@@ -294,6 +351,7 @@ static int name_frames(struct naming *t, const uint32_t *order)
 				ret = add_by_name(t, of);
 			modules_close(&t->raw->modules, f->module);
 		}
+		begin = i + 1;
 	}
 	return ret;
 }

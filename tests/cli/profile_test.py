@@ -299,6 +299,39 @@ def refusals():
         true(says in r.stderr.decode().splitlines()[0], f"'{says}' is not in {r.stderr.decode()!r}")
 
 
+@test
+def inlined_functions_are_named():
+    """Below the table, by stat --profile and report alike; with rows of their own there is no note."""
+    Path("inlined.c").write_text("""
+static inline __attribute__((always_inline)) unsigned hash(const char *s, int n) { unsigned h = 5381; for (int i = 0; i < n; i++) h = h * 33 + s[i]; return h; }
+static inline __attribute__((always_inline)) unsigned tiny(unsigned x) { return x ^ x >> 3; }
+__attribute__((noinline)) static unsigned alone(int n) { volatile unsigned s = 0; for (int i = 0; i < n; i++) s += i; return s; }
+int main(void)
+{
+	static char text[64];
+	unsigned all = 0;
+
+	for (int i = 0; i < 5000; i++) {
+		text[i % 64] = (char)i;
+		all += tiny(hash(text, 64));
+	}
+	return all + alone(200000) == 7;
+}
+""")
+    program = build("inlined", str(Path("inlined.c").resolve()))
+    said = "main includes inlined functions, mainly hash."
+    text = stat("--profile", "-e", "instructions:u", "--", program).stderr.decode()
+    true(said in text and "alone includes" not in text, text)
+    true("includes inlined" not in stat("--profile=line", "-e", "instructions:u", "--", program).stderr.decode(), "lines show it")
+    subprocess.run([TARE, "record", "--engine", "exact", "-o", "inlined.data", "--", program], check=True, capture_output=True)
+
+    def report(*words):
+        return subprocess.run([TARE, "report", *words, "inlined.data"], check=True, capture_output=True, text=True).stdout
+    text = report()
+    true(said in text and "--inline shows" in text and "alone includes" not in text, text)
+    true("hash (inlined)" in report("--inline") and "includes inlined" not in report("--inline") + report("--sort", "module"), "as rows")
+
+
 if not shutil.which("gcc"):
     print("1..0 # SKIP no compiler to build the programs with")
     sys.exit(0)

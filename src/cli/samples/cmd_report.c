@@ -401,6 +401,8 @@ static int report_run(const struct command *self, int argc, char **argv)
 		: o.keys & REPORT_LINE                 ? SAMPLES_LINE
 						       : SAMPLES_FUNCTION;
 	o.common.read.lines = o.keys & REPORT_LINE;
+	o.common.read.large_inlined = o.common.out.format == FORMAT_TEXT &&
+		o.keys & REPORT_FUNCTION && !o.common.out.html && !o.before;
 	o.common.read.home = getenv("HOME");
 	o.common.read.trace = o.field;
 	o.common.read.n_trace = o.n_fields;

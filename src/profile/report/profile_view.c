@@ -229,6 +229,29 @@ static size_t rows_shown(const struct profile_table *t, size_t limit)
 	return limit && limit < t->n ? limit : t->n;
 }
 
+/* Functions that have no row, because they were inlined. */
+static void put_inlined(struct text *out, const struct profile_table *t, size_t shown)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct profile_row *r = &t->row[i];
+
+		if (!r->inlined)
+			continue;
+		text_add(out, " ");
+		put_name(out, r->function, NAME_SHOWN);
+		text_add(out, " includes inlined functions, mainly ");
+		put_name(out, r->inlined, NAME_SHOWN);
+		text_add(out, ".\n");
+		any = true;
+	}
+	if (any)
+		text_add(out,
+			 " --profile=line shows lines; for inlined functions: tare record "
+			 "--engine exact, then tare report --inline.\n\n");
+}
+
 void profile_text(struct text *out, const struct profile_table *t, size_t limit,
 		  const struct style *s)
 {
@@ -275,6 +298,7 @@ void profile_text(struct text *out, const struct profile_table *t, size_t limit,
 			 " are in basic blocks that span several rows, and are shown in "
 			 "the first of these.\n\n");
 	}
+	put_inlined(out, t, shown);
 	put_gaps(out, t, s);
 }
 

@@ -13,6 +13,7 @@
 enum {
 	OTHER_EVENTS = 3, /* besides the sort column */
 	FUNCTION_LEAST = 24,
+	INLINED_MOST = 100,
 	FIELDS_APART = 3, /* more fields of tracepoints than this share a column */
 	FIELD_MOST = 40,
 	MODULE_MOST = 28,
@@ -658,6 +659,20 @@ static void put_rest(struct text *out, const struct report_shown *r, size_t rows
 	(void)s;
 }
 
+/* Functions that have no row, because they were inlined. */
+static void put_inlined(struct text *out, const struct samples *of)
+{
+	for (size_t i = 0; i < of->n_inlined; i++) {
+		text_add(out, "%s ", i ? "" : "\n");
+		put_name(out, of->inlined[i].into, INLINED_MOST);
+		text_add(out, " includes inlined functions, mainly ");
+		put_name(out, of->inlined[i].function, INLINED_MOST);
+		text_add(out, ".\n");
+	}
+	if (of->n_inlined)
+		text_add(out, " --inline shows inlined functions as rows.\n");
+}
+
 static void put_table(struct text *out, const struct report_shown *r, const struct style *s)
 {
 	struct columns c = choose(r, s);
@@ -681,6 +696,7 @@ static void put_table(struct text *out, const struct report_shown *r, const stru
 	if (r->report->hidden)
 		text_add(out, "\n the filter leaves %zu rows out; shares are of all samples\n",
 			 r->report->hidden);
+	put_inlined(out, r->samples);
 }
 
 /* ---- callers and callees ---- */
