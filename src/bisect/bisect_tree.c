@@ -86,14 +86,25 @@ static int in_folder(struct bisect_job *j, const char *command, struct tare_erro
 	return revision_run(&folder, command, log, j->signals, err);
 }
 
+/* A build may have replaced it by a link: nothing is removed where that points to. */
+static bool cache_is_own(const struct bisect_job *j)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/cache", j->state->folder);
+	return lstat(path, &st) < 0 || S_ISDIR(st.st_mode);
+}
+
 /* 0: the build is in the worktree again; 1: it was not kept. */
 static int restore(struct bisect_job *j, const char *commit, struct tare_error *err)
 {
 	char path[PATH_MAX], command[512];
+	struct stat st;
 	int status;
 
 	snprintf(path, sizeof(path), "%s/cache/%s", j->state->folder, commit);
-	if (access(path, F_OK) < 0)
+	if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || !cache_is_own(j))
 		return 1;
 	snprintf(command, sizeof(command),
 		 "find tree -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} + && "
@@ -112,12 +123,14 @@ static int keep(struct bisect_job *j, const char *commit, struct tare_error *err
 	char command[1024];
 	int status;
 
+	if (!cache_is_own(j))
+		return 0;
 	snprintf(command, sizeof(command),
 		 "most=%llu; need=$(du -sk tree | cut -f1); [ \"$need\" -le $most ] || exit 0\n"
 		 "mkdir -p cache || exit 0\n"
 		 "while [ $(($(du -sk cache | cut -f1) + need)) -gt $most ]; do\n"
 		 "	oldest=$(ls -rt cache | head -n 1); [ -n \"$oldest\" ] || exit 0\n"
-		 "	rm -rf \"cache/$oldest\"\n"
+		 "	chmod -R u+w \"cache/$oldest\"; rm -rf \"cache/$oldest\" || exit 0\n"
 		 "done\n"
 		 "if cp -a tree new && rm -rf new/.git; then mv new cache/%s && touch cache/%s\n"
 		 "else rm -rf new; fi",

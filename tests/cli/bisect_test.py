@@ -362,6 +362,20 @@ def builds_are_kept():
 
 
 @test
+def a_cache_of_builds_that_a_build_replaced():
+    """By a link: no build is kept, and nothing is removed where it points to."""
+    r = Repository()
+    commits = r.line(8, 5)
+    victim = r.path.parent / "victim"
+    victim.mkdir()
+    (victim / "data").write_bytes(bytes(4 << 20))
+    build = f"[ -e ../cache ] || ln -s {victim} ../cache; cp loop prog"
+    d = r.document(f"{commits[0]}..main", "--cache", "1M", "--build", build, "--", "./prog")
+    equal((d["commit"]["hash"], [p.name for p in victim.iterdir()]), (commits[5], ["data"]))
+    r.nothing_is_left()
+
+
+@test
 def hostile_subjects():
     r = Repository()
     first = r.commit(100, "first")

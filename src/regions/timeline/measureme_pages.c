@@ -32,6 +32,8 @@ enum {
 	VERSION_MOST = 9,
 	PAGES_MAX = 1 << 21, /* of 256 KiB, as they are: 512 GiB */
 	DAMAGES_SHOWN = 4,
+	EMPTY_MAX = 4096,      /* pages without contents, one after the other */
+	PAGE_USUAL = 512 << 10 /* a larger page is read up to its first hole */
 };
 
 static const char *const stream_magic[MM_STREAMS] = { "MMES", "MMSD", "MMSI" };
@@ -83,13 +85,31 @@ static int add_page(struct mm_stream *s, uint64_t at, uint64_t n)
 	return 0;
 }
 
+/*
+ * The end of the data, if a page has a hole: anyone who may write the file can enlarge it without
+ * using disk space.
+ */
+static uint64_t end_of_data(struct mm_pages *p, uint64_t at, uint64_t n, uint64_t size)
+{
+	off_t hole = n > PAGE_USUAL ? lseek(p->fd, (off_t)at, SEEK_HOLE) : -1;
+
+	if (hole < 0 || (uint64_t)hole >= size || (uint64_t)hole - at >= n)
+		return size;
+	mm_damage(p,
+		  "the file has a hole at byte %" PRIu64 ": the %" PRIu64
+		  " bytes from there on were not read",
+		  (uint64_t)hole, size - (uint64_t)hole);
+	return (uint64_t)hole;
+}
+
 static int find_pages(struct mm_pages *p, uint64_t size, struct tare_error *err)
 {
-	size_t n_pages = 0;
+	size_t n_pages = 0, empty = 0;
 
 	for (uint64_t at = FILE_HEADER; at < size;) {
 		unsigned char head[PAGE_HEADER];
 		ssize_t got = read_at(p->fd, head, sizeof(head), at);
+		size_t damages = p->damages;
 		uint64_t n, there;
 
 		if (got < 0)
@@ -111,8 +131,18 @@ static int find_pages(struct mm_pages *p, uint64_t size, struct tare_error *err)
 		}
 		n = mm_u32(head + 1);
 		at += PAGE_HEADER;
+		empty = n ? 0 : empty + 1;
+		if (empty > EMPTY_MAX) {
+			mm_damage(p,
+				  "%d pages without contents: the %" PRIu64
+				  " bytes from byte %" PRIu64 " on were not read",
+				  EMPTY_MAX, size - at, at);
+			break;
+		}
 		there = n < size - at ? n : size - at;
-		if (there < n)
+		size = end_of_data(p, at, there, size);
+		there = there < size - at ? there : size - at;
+		if (there < n && p->damages == damages)
 			mm_damage(p,
 				  "the file ends at byte %" PRIu64 ", %" PRIu64
 				  " bytes before the end of its last page, of %s",

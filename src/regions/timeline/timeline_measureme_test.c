@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include "base/error.h"
 #include "measureme_maker.h"
 #include "regions/timeline/timeline.h"
@@ -564,6 +565,50 @@ TEST(killed)
 		"damage");
 	timeline_close(t);
 	maker_free(&m);
+}
+
+/*
+ * A program enlarges the file by a hole of 4 TiB, which would be 2^40 empty pages, or has pages of
+ * 4 GiB in it. The events before are there.
+ */
+TEST(enlarged)
+{
+	static const struct {
+		bool pages;
+		const char *damage;
+	} rows[] = { { false, "4096 pages without contents: the " },
+		     { true, "the file has a hole at byte " } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const uint8_t page[5] = { 0, 0xff, 0xff, 0xff, 0xff };
+		struct tare_error err = TARE_ERROR_INIT;
+		struct timeline *t = NULL;
+		struct maker m;
+		char path[64];
+		off_t at;
+		int fd;
+
+		maker_begin(&m, 9);
+
+		uint64_t a = maker_string(&m, "a");
+
+		maker_event(&m, a, a, 1, 10, 20);
+		maker_end(&m, MAKER_WALL_TIME);
+		at = (off_t)m.file.len;
+		CHECK(maker_write(&m, m.file.len, path));
+		fd = open(path, O_RDWR);
+		for (int k = 0; rows[i].pages && k < 1000; k++, at += 5 + 0xffffffff)
+			CHECK_EQ(pwrite(fd, page, sizeof(page), at), sizeof(page));
+		CHECK_EQ(ftruncate(fd, (off_t)1 << 42), 0);
+		close(fd);
+		CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
+		unlink(path);
+		CHECK(t && strstr(timeline_info(t)->damage, rows[i].damage), "%s",
+		      t ? timeline_info(t)->damage : "");
+		CHECK(t && timeline_info(t)->n_threads, "the thread is there");
+		timeline_close(t);
+		maker_free(&m);
+	}
 }
 
 /*
