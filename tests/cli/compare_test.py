@@ -562,6 +562,31 @@ def interrupted_revisions():
 
 
 @test
+def programs_that_a_repository_names():
+    """Of its configuration, only filters and core.fsmonitor run, as in git status and git checkout; without a checkout, smudge filters do not."""
+    where = Path(ROOM.name, "programs")
+    sh("git", "clone", "-q", str(repository()), str(where), env=GIT)
+    (where / ".git/info/attributes").write_text("* filter=x diff=x\n")
+    ran, hooks = Path(ROOM.name, "ran"), where / ".git/hooks"
+    for name, key in (("clean", "filter.x.clean"), ("smudge", "filter.x.smudge"), ("fsmonitor", "core.fsmonitor"), ("ssh", "core.sshCommand"), ("pager", "core.pager"),
+                      ("gpg", "gpg.program"), ("diff", "diff.external"), ("textconv", "diff.x.textconv"), ("alias", "alias.status"), ("hook", "x.hook")):
+        program = where / ".git" / name
+        program.write_text(f"#!/bin/sh\necho {name} >>{ran}\ncat\n")
+        program.chmod(0o755)
+        git("config", key, ("!" if name == "alias" else "") + str(program), where="programs")
+    git("config", "log.showSignature", "true", where="programs")
+    for name in ("post-checkout", "reference-transaction", "post-index-change"):
+        (hooks / name).symlink_to("../hook")
+    sh(TARE, "stat", "-e", "task-clock", "--format", "json", "-o", "stat.json", "--", "true", env=GIT)
+    env = {**GIT, "XDG_STATE_HOME": ROOM.name}
+    for words, allowed in ((["history", "add", "--benchmark", "a", f"{ROOM.name}/stat.json"], {"clean", "fsmonitor"}), (["history", "show", "a"], set()),
+                           (["compare", "-r", "0", "--rev", "origin/HEAD~..origin/HEAD", "--", "true"], {"clean", "fsmonitor", "smudge"})):
+        ran.write_text("")
+        sh(TARE, *words, env=env, cwd=where)
+        true(set(ran.read_text().split()) <= allowed, f"{words}: {ran.read_text()}")
+
+
+@test
 def a_directory_that_is_a_link_in_the_revision():
     """To a place outside its worktree: nothing is built there."""
     where, outside = repository(), Path(ROOM.name, "outside")
