@@ -1,27 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include "bisect/posterior.h"
+#include "random.h"
 #include "tap.h"
 
 static uint64_t state = 1;
-
-static double uniform(void)
-{
-	uint64_t z = state += 0x9e3779b97f4a7c15; /* splitmix64 */
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return (double)((z ^ z >> 31) >> 11) / 9007199254740992.0;
-}
-
-static double normal(void)
-{
-	double sum = -6;
-
-	for (int i = 0; i < 12; i++)
-		sum += uniform();
-	return sum;
-}
 
 static struct posterior line(size_t n)
 {
@@ -79,7 +62,7 @@ TEST(branches)
 /* A measurement with a standard deviation of 1 and a long tail. */
 static double noise(void)
 {
-	return normal() * (uniform() < 0.2 ? 3 : 1) / sqrt(0.8 + 0.2 * 9);
+	return random_normal(&state) * (random_uniform(&state) < 0.2 ? 3 : 1) / sqrt(0.8 + 0.2 * 9);
 }
 
 /*
@@ -93,7 +76,8 @@ TEST(confidence)
 	unsigned wrong = 0, unfinished = 0, steps = 0;
 
 	for (int times = 0; times < TIMES; times++) {
-		size_t truth = (size_t)(uniform() * COMMITS), measured[COMMITS] = { 0 };
+		size_t truth = (size_t)(random_uniform(&state) * COMMITS),
+		       measured[COMMITS] = { 0 };
 		double sum[COMMITS] = { 0 }, open[COMMITS];
 		struct posterior p = line(COMMITS);
 		size_t next = COMMITS - 1;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "compare/compare.h"
 #include "compare/compare_lines.h"
+#include "random.h"
 #include "tap.h"
 
 enum { MOST = 8 };
@@ -371,15 +372,6 @@ TEST(looks_at_a_growing_set)
 	}
 }
 
-static double uniform(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15; /* splitmix64 */
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return (double)((z ^ z >> 31) >> 11) / 9007199254740992.0;
-}
-
 /*
  * Nothing changed, the speed of the machine jumps and drifts, and the set is judged at each look:
  * the first set alone shows a change, at a threshold of 0, in at most 1 % of the comparisons. Of
@@ -399,11 +391,11 @@ TEST(level_of_all_looks)
 			double run[2];
 
 			for (int i = 0; i < 2; i++) {
-				level = 0.9 * level + uniform(&state) - 0.5;
-				level = uniform(&state) < 0.02 ? 2 : level;
-				run[i] = 1e6 * exp(0.1 * level) - 1e4 * log(uniform(&state));
+				level = 0.9 * level + random_uniform(&state) - 0.5;
+				level = random_uniform(&state) < 0.02 ? 2 : level;
+				run[i] = 1e6 * exp(0.1 * level) - 1e4 * log(random_uniform(&state));
 			}
-			bool turn = uniform(&state) < 0.5;
+			bool turn = random_uniform(&state) < 0.5;
 
 			for (int i = 0; i < 2; i++)
 				compare_add(&e.of[i], (uint64_t)run[i ^ turn], NULL);

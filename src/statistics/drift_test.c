@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "statistics/significance.h"
+#include "random.h"
 #include "tap.h"
 
 enum { RUNS = 40 };
@@ -32,20 +33,11 @@ TEST(ratio)
 
 static uint64_t state;
 
-static double uniform(void)
-{
-	uint64_t z = state += 0x9e3779b97f4a7c15; /* splitmix64 */
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
-
 static double normal(void)
 {
-	double radius = sqrt(-2 * log(1 - uniform()));
+	double radius = sqrt(-2 * log(1 - random_uniform(&state)));
 
-	return radius * cos(2 * M_PI * uniform());
+	return radius * cos(2 * M_PI * random_uniform(&state));
 }
 
 enum noise { WHITE, SLOW, WALK, TREND };

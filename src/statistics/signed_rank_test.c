@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdint.h>
 #include "statistics/signed_rank.h"
+#include "random.h"
 #include "tap.h"
 
 static struct signed_rank of(const double *d, size_t n)
@@ -75,24 +76,6 @@ TEST(ties)
 
 static uint64_t state = 1;
 
-static double uniform(void)
-{
-	uint64_t z = state += 0x9e3779b97f4a7c15; /* splitmix64 */
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return (double)((z ^ z >> 31) >> 11) / 9007199254740992.0;
-}
-
-static double normal(void)
-{
-	double sum = -6;
-
-	for (int i = 0; i < 12; i++)
-		sum += uniform();
-	return sum;
-}
-
 enum noise { WHITE, AUTOCORRELATED, WALK, JUMPS, LONG_TAIL, NOISES };
 
 /* The next value of a machine's speed. */
@@ -100,17 +83,18 @@ static double next(enum noise noise, double *level)
 {
 	switch (noise) {
 	case AUTOCORRELATED:
-		return *level = 0.9 * *level + normal();
+		return *level = 0.9 * *level + random_normal(&state);
 	case WALK:
-		return *level += normal();
+		return *level += random_normal(&state);
 	case JUMPS: /* a neighbour begins or ends */
-		if (uniform() < 0.05)
-			*level = uniform() < 0.5 ? 0 : 20;
-		return *level + normal();
+		if (random_uniform(&state) < 0.05)
+			*level = random_uniform(&state) < 0.5 ? 0 : 20;
+		return *level + random_normal(&state);
 	case LONG_TAIL:
-		return normal() - 10 * (uniform() < 0.2) * log(1 - uniform());
+		return random_normal(&state) -
+			10 * (random_uniform(&state) < 0.2) * log(1 - random_uniform(&state));
 	default:
-		return normal();
+		return random_normal(&state);
 	}
 }
 
@@ -122,7 +106,7 @@ static void pairs(double *d, size_t n, enum noise noise)
 	for (size_t i = 0; i < n; i++) {
 		double first = next(noise, &level), second = next(noise, &level);
 
-		d[i] = 3 + (uniform() < 0.5 ? first - second : second - first);
+		d[i] = 3 + (random_uniform(&state) < 0.5 ? first - second : second - first);
 	}
 }
 

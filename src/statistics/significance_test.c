@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include "statistics/significance.h"
+#include "random.h"
 #include "tap.h"
 
 /*
@@ -111,15 +112,6 @@ TEST(who_asks)
 
 static uint64_t state;
 
-static double uniform(void)
-{
-	uint64_t z = state += 0x9e3779b97f4a7c15; /* splitmix64 */
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
-
 enum { LABELS = 10, RUNS = 12 };
 
 /*
@@ -128,9 +120,11 @@ enum { LABELS = 10, RUNS = 12 };
  */
 static double clocked(double share)
 {
-	double normal = sqrt(-2 * log(1 - uniform())) * cos(2 * M_PI * uniform());
+	double normal = sqrt(-2 * log(1 - random_uniform(&state))) *
+		cos(2 * M_PI * random_uniform(&state));
 
-	return normal + (uniform() < share ? -10 * log(1 - uniform()) : 0);
+	return normal +
+		(random_uniform(&state) < share ? -10 * log(1 - random_uniform(&state)) : 0);
 }
 
 /*
@@ -152,9 +146,9 @@ static double told(size_t labels, size_t a, size_t b, double share, double resol
 			c[l] = (struct change){ .value = v[l], .resolution = resolution };
 			for (size_t r = 0; r < a + b; r++)
 				v[l][r] = 1e6 +
-					(by == 0                     ? clocked(share)
-						 : uniform() < share ? by
-								     : 0);
+					(by == 0                                  ? clocked(share)
+						 : random_uniform(&state) < share ? by
+										  : 0);
 		}
 		CHECK(significance_judge(c, labels, a, b), "memory");
 		for (size_t l = 0; l < labels; l++) {
