@@ -80,8 +80,9 @@ struct history_store_kind {
 	void (*close)(struct history_store *s); /* NULL: nothing */
 };
 
-/* Without SQLite, open() says so. */
+/* Without the library, open() says so. */
 extern const struct history_store_kind history_sqlite;
+extern const struct history_store_kind history_postgres; /* where: "postgresql://..." */
 
 void history_list_free(struct history_list *l);
 

@@ -101,7 +101,7 @@ def wrong_usage():
                         (("add", "-j", "x"), "add writes no document"), (("add", "absent.json"), "absent.json"), (("add", "--notes"), "there is no git repository")):
         one_error(p.run(*words, status=125), said)
     one_error(sh(TARE, "history", "list", status=125), "there is no git repository here", "--db FILE")
-    one_error(sh(TARE, "history", "list", "--db", "postgres://host/x", status=125), "not an address")
+    one_error(sh(TARE, "history", "list", "--db", "mysql://host/x", status=125), "--db postgresql://HOST/DATABASE")
     one_error(p.add(stat(event(1)), status=125), "there is no git repository here", "--commit NAME")
     true(not (p.path / "h.db").exists(), "no file after errors")
 

@@ -10,7 +10,8 @@
 #define OPTIONS struct history_options
 
 static const struct option_row history_opts[] = {
-	{ 0, "db", "FILE", "file of the history (tare-history.db in the git directory)",
+	{ 0, "db", "FILE",
+	  "file of the history (tare-history.db in the git directory), or postgresql://...",
 	  INPUT_FILE(db) },
 	{ 0, "notes", NULL, "add: the results that tare gate run --store left in git notes",
 	  FLAG(notes) },
@@ -42,9 +43,11 @@ static const struct option_row history_opts[] = {
 
 int history_open_store(struct history_job *j, enum history_access access)
 {
-	if (strstr(j->path, "://")) {
-		tare_fail(j->err, EINVAL, "a history is a file, not an address: %.100s", j->path);
-		tare_hint(j->err, "--db FILE");
+	if (!strncmp(j->path, "postgresql://", 13) || !strncmp(j->path, "postgres://", 11)) {
+		j->kind = &history_postgres;
+	} else if (strstr(j->path, "://")) {
+		tare_fail(j->err, EINVAL, "a history is a file, or a database of PostgreSQL");
+		tare_hint(j->err, "--db FILE, or --db postgresql://HOST/DATABASE");
 		return -EINVAL;
 	}
 	return j->kind->open(&j->store, j->path, access, j->o->wait_ns, j->err);

@@ -80,7 +80,7 @@ static void print_result(const struct history_job *j, const struct history_prune
 	if (p->compacted)
 		printf("; the file has %" PRIu64 " kB, before %" PRIu64 " kB",
 		       p->bytes_after / 1000, p->bytes_before / 1000);
-	else if (p->values)
+	else if (p->values && j->kind == &history_sqlite)
 		printf("; the file was not made smaller, because it is in use or the disk is full");
 	printf("\n");
 }
