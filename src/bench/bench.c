@@ -541,11 +541,12 @@ static int make_room(struct bench *b, const struct bench_sets *sets, struct tare
 		shared = max_size(shared,
 				  bench_shared_size(p->n_variants, p->runs, p->baselines,
 						    sets->set[i].n_shared));
-	b->shared_fd = memfd_create("tare-bench", 0); /* inherited across exec */
+	b->shared_fd = memfd_create("tare-bench", MFD_ALLOW_SEALING); /* inherited */
 	b->said_fd = memfd_create("tare-bench-said", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	b->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (b->shared_fd < 0 || b->said_fd < 0 || b->null_fd < 0 ||
 	    ftruncate(b->shared_fd, (off_t)shared) < 0 || ftruncate(b->said_fd, SAID_MAX) < 0 ||
+	    fcntl(b->shared_fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) < 0 ||
 	    fcntl(b->said_fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) < 0)
 		return tare_fail(err, errno, "cannot make a memory file to share with the test: %s",
 				 strerror(errno));

@@ -651,6 +651,53 @@ def tests_that_misbehave():
     refused(of("start(); stop();", "void setup(void); void setup(void) { exit(4); }"), status=1, says=r"bad.c: setup\(\): it ended its process")
 
 
+TRUNCATES = r"""
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static int parent_of(int pid)
+{
+	char path[64], text[512] = "", *name;
+	FILE *f;
+	int parent = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	name = fgets(text, sizeof text, f) ? strrchr(text, ')') : NULL;
+	fclose(f);
+	return name && sscanf(name, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+void execute_test(void (*start)(void), void (*stop)(void))
+{
+	char path[64], to[128] = "";
+
+	for (int pid = getppid(), k = 0; pid > 1 && k < 2; pid = parent_of(pid), k++)
+		for (int fd = 0; fd < 64; fd++) {
+			ssize_t n;
+
+			snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+			n = readlink(path, to, sizeof to - 1);
+			if (n <= 0)
+				continue;
+			to[n] = 0;
+			if (!strncmp(to, "/memfd:tare-bench", 17) && ftruncate(open(path, O_RDWR), 0) == 0)
+				dprintf(2, "truncated\n");
+		}
+	start();
+	stop();
+}
+"""
+
+
+@test
+def a_test_cannot_truncate_the_shared_state():
+    r = sh(TARE, "bench", "--engine", "clock", "--runs", "3", write("truncates.c", TRUNCATES))
+    equal((r.returncode, "truncated" in r.stderr), (0, False), r.stderr)
+
+
 @test
 def children_that_a_test_leaves_behind_are_ended():
     """One in its process group; one in a session of its own; a daemon, whose parent has ended."""
