@@ -102,12 +102,15 @@ int stdin_replay_begin(struct stdin_replay *in, uint64_t timeout_ns, stdin_repla
 	in->from = S_ISREG(st.st_mode) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
 	if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode))
 		return 0;
-	in->file = memfd_create("input", MFD_CLOEXEC);
+	in->file = memfd_create("input", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (in->file < 0)
 		return tare_fail(err, errno, "no memory for standard input: %s", strerror(errno));
 	ret = read_all(in->file, timeout_ns, tell, with, err);
 	if (ret < 0)
 		return ret;
+	/* a run does not change the input of later ones */
+	if (fcntl(in->file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK) < 0)
+		return tare_fail(err, errno, "cannot seal standard input: %s", strerror(errno));
 	in->before = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	in->from = 0;
 	if (in->before < 0 || dup2(in->file, STDIN_FILENO) < 0)
