@@ -48,7 +48,7 @@ static void markdown_row(struct text *out, int64_t before, int64_t after, const 
 static void markdown_cause(struct text *out, const struct compare_shown *s)
 {
 	const struct compare_cause *c = s->cause;
-	size_t shown = compare_rows_shown(s);
+	size_t shown = compare_rows_large(s);
 	int64_t others[COMPARE_SIDES];
 	char words[40];
 

@@ -11,8 +11,9 @@
 enum {
 	LINES_SHOWN = 5,
 	CODE_WIDTH = 50,
-	UNKNOWN_NAMED = 3, /* more events are only counted */
+	OTHERS_NAMED = 3,  /* more events are only counted */
 	NAME_MOST = 40,    /* bytes of a function's name */
+	SMALL_PART = 1000, /* rows below this part of the largest change are added up */
 };
 
 const char compare_blind[] =
@@ -113,6 +114,16 @@ size_t compare_rows_shown(const struct compare_shown *s)
 	return s->limit && n > s->limit ? s->limit : n;
 }
 
+size_t compare_rows_large(const struct compare_shown *s)
+{
+	size_t n = compare_rows_shown(s);
+
+	while (s->limit && n > 1 &&
+	       llabs(s->cause->row[n - 1].change) < llabs(s->cause->row[0].change) / SMALL_PART)
+		n--;
+	return n;
+}
+
 void compare_others(const struct compare_cause *c, size_t from, int64_t sum[COMPARE_SIDES])
 {
 	for (int side = 0; side < COMPARE_SIDES; side++) {
@@ -186,19 +197,25 @@ static void put_size(struct text *out, const struct compare_event *e, const stru
 	text_add(out, " %s", e->change > 0 ? "more" : e->time ? "less" : "fewer");
 }
 
-/* The events that the outcome leaves out. */
-static void put_unknown(struct text *out, const struct compare_shown *s)
+/* The events with this verdict, except the one that decided. */
+static void put_others(struct text *out, const struct compare_shown *s,
+		       const struct compare_event *by, enum compare_verdict verdict)
 {
+	const struct compare_event *first = NULL;
 	size_t n = 0, shown = 0;
 
-	for (size_t i = 0; i < s->n; i++)
-		n += s->event[i].verdict == COMPARE_CANNOT_TELL;
-	if (n)
-		text_add(out, "; cannot tell: ");
-	for (size_t i = 0; i < s->n && n <= UNKNOWN_NAMED; i++)
-		if (s->event[i].verdict == COMPARE_CANNOT_TELL)
-			text_add(out, "%s%s", shown++ ? ", " : "", words_of(&s->event[i]));
-	if (n > UNKNOWN_NAMED)
+	for (size_t i = s->n; i-- > 0;)
+		if (s->event[i].verdict == verdict && &s->event[i] != by) {
+			first = &s->event[i];
+			n++;
+		}
+	if (!first)
+		return;
+	text_add(out, "; %s: ", compare_verdict_word(first));
+	for (const struct compare_event *e = first; n <= OTHERS_NAMED && e < s->event + s->n; e++)
+		if (e->verdict == verdict && e != by)
+			text_add(out, "%s%s", shown++ ? ", " : "", words_of(e));
+	if (n > OTHERS_NAMED)
 		text_add(out, "%zu events", n);
 }
 
@@ -231,8 +248,11 @@ void compare_headline(struct text *out, const struct compare_shown *s, const str
 		text_add(out, " %s%s", words_of(by), by->by_equality ? " (exact)" : "");
 	}
 	put_where(out, s, by, style);
-	if (o != OUTCOME_CANNOT_TELL)
-		put_unknown(out, s);
+	if (o == OUTCOME_CANNOT_TELL)
+		return;
+	if (o != OUTCOME_SAME) /* which includes it */
+		put_others(out, s, by, COMPARE_SAME);
+	put_others(out, s, by, COMPARE_CANNOT_TELL);
 }
 
 bool compare_put_open(struct text *out, const struct compare_event *e, bool options)
@@ -376,7 +396,7 @@ static void put_cause(struct text *out, const struct compare_shown *s, const str
 {
 	const struct compare_cause *c = s->cause;
 	struct grid g = grid_begin(cause_columns, ARRAY_SIZE(cause_columns));
-	size_t shown = compare_rows_shown(s);
+	size_t shown = compare_rows_large(s);
 	int64_t others[COMPARE_SIDES];
 	struct text t = { 0 };
 

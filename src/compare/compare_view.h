@@ -52,6 +52,8 @@ void compare_put_value(struct text *out, const struct style *style, const struct
 		       enum compare_side side);
 /* The first rows of the cause that are shown: only functions that changed. */
 size_t compare_rows_shown(const struct compare_shown *s);
+/* Of these, with a limit: those that are not small beside the largest change. For people. */
+size_t compare_rows_large(const struct compare_shown *s);
 /* Sums of the rows beyond the first `from`, and of the code without rows. */
 void compare_others(const struct compare_cause *c, size_t from, int64_t sum[COMPARE_SIDES]);
 /* Of the first function: the first lines that are shown, and the rest of the function. */

@@ -118,6 +118,18 @@ int main(void)
 
 
 @test
+def small_changes_are_added_up():
+    """In text, but not in JSON: main has 6 more instructions than the 200 of 100 steps."""
+    large = built("large", "-DSTEPS=2000000", "-DEXTRA=1000000")
+    names = [f["function"] for f in document("-r", "0", "--", BEFORE, ":::", large, status=2)["cause"]["functions"]]
+    true({"main", "parse_line", "extra"} <= set(names), names)
+    text, full = (compare("-r", "0", *words, "--", BEFORE, ":::", large, status=2).stdout for words in ((), ("-n", "0")))
+    equal([[bool(re.search(rf"^ .* {n} ", t, re.M)) for n in ("parse_line", "extra", "main")] for t in (text, full)], [[True, True, False], [True, True, True]], text)
+    changes = [int(n.replace(",", "")) for n in re.findall(r"^ *([-+]?[\d,]+) +[\d,]+ +[\d,]+  (?:parse_line|extra|\d+ other|all)", text, re.M)]
+    equal(sum(changes[:-1]), changes[-1], "the rows add up")
+
+
+@test
 def the_lines_of_the_function():
     for name, source in (("lined", LINED), ("moved", "/* \n\n */\n" + LINED.replace("for (; *s; s++)", "for (; *s; s++) {\n\t\t(void)*(volatile const char *)s; /* \033[1m */")
                                             .replace("== ','", "== ',' && n < 1000").replace("n++;", "n++; }"))):
@@ -293,6 +305,8 @@ def two_documents():
     d = document(*words)
     equal((d["verdict"], {e["event"]: e["verdict"] for e in d["events"]}), ("same", {"instructions:u": "same", "branches:u": "cannot tell"}), "one run of a side")
     true(d["headline"].endswith(" on both sides (exact); cannot tell: branches:u"), d["headline"])
+    more = changed("j.json", both, lambda d: [e.update(runs=[int(v) + 1000 for v in e["runs"]]) for e in d["events"] if e["event"] == "instructions:u"])
+    true(document("g.json", more, status=2)["headline"].endswith("more instructions (exact); same: branches:u"), "what is the same")
     true(re.search(r"branches:u .* cannot tell +1 run each\n", compare(*words).stdout), "1 run")
     large = changed("f.json", a, lambda d: d["events"][1].update(runs=[str(2**60), str(2**60)]))
     equal(document(large, large)["events"][0]["before"]["runs"], [str(2**60)] * 2, "large counts")
