@@ -15,6 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	must(ret == 0 || err.what[0]);
 	for (size_t i = 0; ret == 0 && i < b.n; i++) {
 		must(b.run[i].commit.name && b.run[i].commit.parent && b.run[i].commit.subject);
+		for (size_t k = 0; k < b.run[i].finding.n; k++)
+			must(b.run[i].finding.function[k].name &&
+			     b.run[i].finding.function[k].module);
 		for (size_t k = 0; k < b.run[i].n; k++) {
 			const struct history_result *r = &b.run[i].result[k];
 
