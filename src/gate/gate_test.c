@@ -544,8 +544,8 @@ TEST(times_in_all_formats)
 		" wall            1.00 ms  1.02 ms  +2.00 +- 0.50 %    2 %  cannot tell\n",
 		" a: wall: about 99 runs of each side would show whether the change exceeds 2 %.\n",
 		"| a | wall | 1.00 ms | 1.02 ms | +2.00 ± 0.50 % | 2 % | cannot tell |\n",
-		"<skipped message=\"cannot tell: instructions:u: new 1; wall: cannot tell 1.00 ms "
-		"-&gt; 1.02 ms (+2.00 ± 0.50 %, limit 2 %)\"/>",
+		("<skipped message=\"cannot tell: instructions:u: new 1; wall: cannot tell 1.00 ms "
+		 "-&gt; 1.02 ms (+2.00 ± 0.50 %, limit 2 %)\"/>"),
 		"\"pairs\": 12,",
 		"\"limit_percent\": 2,",
 		"\"verdict\": \"cannot tell\",\n  \"regression\": false",

@@ -182,11 +182,11 @@ def a_clock_goes_no_faster_than_its_timer():
 def another_tool_asked_a_clock_for_too_much():
     record("-e", "cpu-clock", "-c", "10000", *A_THOUSAND)
     raw = open(FILE, "rb").read()
-    attrs = struct.unpack_from("<Q", raw, 24)[0]
-    equal(struct.unpack_from("<Q", raw, attrs + 16)[0], 10000, "the period of the first event")
+    each, attrs, size = struct.unpack_from("<QQQ", raw, 16)
+    at, = [a + 16 for a in range(attrs, attrs + size, each) if struct.unpack_from("<Q", raw, a + 16)[0] == 10000]  # its period
     fast = FILE + ".fast"
     with open(fast, "wb") as f:
-        f.write(raw[:attrs + 16] + struct.pack("<Q", 1000) + raw[attrs + 24:])
+        f.write(raw[:at] + struct.pack("<Q", 1000) + raw[at + 8:])
     note = "each sample represents more time than is shown here"
     true(note in sh(TARE, "report", fast).stdout.decode(), "said")
     true(note not in sh(TARE, "report", FILE).stdout.decode(), "only where it is so")

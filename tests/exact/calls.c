@@ -47,8 +47,14 @@ static void enter(uint64_t instructions, void *context, void *with, tare_exact_c
 
 extern const char calls_loop[], calls_third[], calls_last[];
 
+#ifdef __clang__
+#define ONE_COPY noinline
+#else
+#define ONE_COPY noinline, noclone /* its labels must be unique */
+#endif
+
 /* After the request: one instruction, ROUNDS times LENGTH in the loop, and then others. */
-__attribute__((noinline, noclone)) static long loop_with(uint64_t n, tare_exact_call *call)
+__attribute__((ONE_COPY)) static long loop_with(uint64_t n, tare_exact_call *call)
 {
 	register uint64_t r10 __asm__("r10") = (uint64_t)call;
 	register uint64_t r8 __asm__("r8") = 0;
@@ -141,10 +147,11 @@ TEST(calls_do_not_count_for_the_next)
 
 static void spoil(uint64_t instructions, void *context, void *with)
 {
-	volatile double x = 1.5;
+	double x = 1.5;
 
 	for (int i = 0; i < 10; i++)
-		x *= (double)i;
+		x *= (double)i + (double)instructions;
+	__asm__ volatile("" : : "x"(x));
 	errno = EXDEV;
 	__asm__ volatile("pxor %%xmm0, %%xmm0\n pxor %%xmm1, %%xmm1\n std\n cld\n"
 			 :

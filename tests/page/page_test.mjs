@@ -769,7 +769,9 @@ test("windows are plots, with phases", async () => {
   yes((await page.locator(".remark").allTextContents()).join().startsWith("2 windows were lost"), "losses are said");
   // The most frequent colour of a part of the plot is its background.
   const behind = (from, to) => page.locator(".plot canvas").first().evaluate((c, [a, b]) => {
-    const seen = new Map(), x = Math.round(c.width * a), d = c.getContext("2d").getImageData(x, 0, Math.round(c.width * b) - x, Math.round(c.height * 0.7)).data;
+    const copy = Object.assign(document.createElement("canvas"), { width: c.width, height: c.height }), context = copy.getContext("2d", { willReadFrequently: true });
+    context.drawImage(c, 0, 0);
+    const seen = new Map(), x = Math.round(c.width * a), d = context.getImageData(x, 0, Math.round(c.width * b) - x, Math.round(c.height * 0.7)).data;
     for (let k = 0; k < d.length; k += 4) { const key = d.slice(k, k + 4).join(); seen.set(key, (seen.get(key) ?? 0) + 1); }
     return [...seen].sort((x, y) => y[1] - x[1])[0][0];
   }, [from, to]);
