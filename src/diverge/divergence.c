@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include "base/path.h"
+#include "diverge/divergence_file.h"
 #include "diverge/divergence_memory.h"
 #include "symbols/unwind.h"
 
@@ -405,11 +406,43 @@ static int find_writer(struct divergence_report *r, struct divergence *d, unsign
 	return ret;
 }
 
+/*
+ * The signal whose handler one run enters after the place; 0: unknown. A handler has the signal's
+ * number in rdi, and in rdx the address of the context, which is just above the return address.
+ * Source: linux/arch/x86/kernel/signal_64.c, struct rt_sigframe.
+ */
+static int signal_of(const struct divergence *d)
+{
+	enum { RDX = 2, RSP = 4, RDI = 7, SIGNALS = 64 };
+
+	for (unsigned r = 0; r < 2; r++) {
+		const uint64_t *regs;
+
+		if (d->at + 1 >= d->run[r].n)
+			continue;
+		regs = d->run[r].step[d->at + 1].regs;
+		if (regs[RDX] == regs[RSP] + 8 && regs[RDI] > 0 && regs[RDI] <= SIGNALS)
+			return (int)regs[RDI];
+	}
+	return 0;
+}
+
+/* The step at which the value came in; false: it is not recorded. */
+static bool find_step(const struct divergence *d, const struct cause *c,
+		      const struct memory_cause *m, size_t *out)
+{
+	*out = c->has_step ? c->step : (size_t)(m->number - d->first);
+	return c->has_step ||
+		(m->from && m->number >= d->first && *out <= d->at &&
+		 d->run[0].step[*out].pc == m->from);
+}
+
 static int find_cause(struct divergence_report *r, struct divergence *d, size_t environment_bytes,
 		      struct diverge_plan *plan, struct tare_error *err)
 {
 	struct memory_cause m = { 0 };
 	struct cause c;
+	size_t step;
 	int ret = cause_find(&c, d, NULL, code_at, r, err);
 	bool open = c.kind == CAUSE_UNKNOWN || c.kind == CAUSE_BEFORE || c.kind == CAUSE_THREADS,
 	     other;
@@ -456,6 +489,11 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 	if (r->cause == CAUSE_CALL || r->cause == CAUSE_WRITTEN || r->cause == CAUSE_FILE ||
 	    (r->cause == CAUSE_SIGNAL && c.has_step))
 		call_name(r->call_name, r->call);
+	if (r->cause == CAUSE_SIGNAL)
+		r->signal = signal_of(d);
+	if (ret == 0 && plan && (r->cause == CAUSE_CALL || r->cause == CAUSE_WRITTEN) &&
+	    find_step(d, &c, &m, &step))
+		ret = divergence_file(d, step, plan, code_at, r, r->file, err);
 	if (c.value_in >= 0 && c.value_at <= d->at) {
 		r->has_value = true;
 		r->value_in = register_names[c.value_in];

@@ -13,12 +13,15 @@
 #include "symbols/address_spaces.h"
 #include "diverge/diverge.h"
 
+enum { FILE_NAME_MAX = 160 };
+
 enum cause_kind {
 	CAUSE_UNKNOWN,
 	CAUSE_CALL,       /* return value of a system call */
 	CAUSE_WRITTEN,    /* memory that a system call wrote */
 	CAUSE_TICKS,      /* the time stamp counter: rdtsc */
 	CAUSE_CPUID,      /* the processor's identification */
+	CAUSE_CPU,        /* the number of the CPU: rdtscp's rcx, rdpid */
 	CAUSE_RANDOM,     /* rdrand, rdseed */
 	CAUSE_CLOCK,      /* the page from which clocks are read without a system call */
 	CAUSE_STARTUP,    /* on the initial stack: arguments, environment, random bytes */
@@ -70,6 +73,8 @@ struct divergence_report {
 	const char *held_in;                /* CAUSE_BEFORE: the register, or NULL */
 	int call; /* number of the system call, for CAUSE_CALL and CAUSE_WRITTEN */
 	char call_name[32];
+	char file[FILE_NAME_MAX]; /* of the call, as the program named it; or "" */
+	int signal;               /* CAUSE_SIGNAL: its number, or 0 */
 	bool has_value;
 	uint64_t value[2];    /* as first seen in a register */
 	const char *value_in; /* the register's name */

@@ -430,6 +430,7 @@ static bool follow(struct slice *s, struct thing t)
 {
 	static const enum cause_kind outside[] = { [EFFECT_TICKS] = CAUSE_TICKS,
 						   [EFFECT_CPUID] = CAUSE_CPUID,
+						   [EFFECT_CPU_NUMBER] = CAUSE_CPU,
 						   [EFFECT_RANDOM] = CAUSE_RANDOM };
 
 	size_t behind = 0; /* the last handler that was skipped */
@@ -459,7 +460,10 @@ static bool follow(struct slice *s, struct thing t)
 			}
 			return arrive(s, t.what == MEMORY ? CAUSE_WRITTEN : CAUSE_CALL, i, t.depth);
 		}
-		if (e->kind == EFFECT_TICKS || e->kind == EFFECT_CPUID || e->kind == EFFECT_RANDOM)
+		if (e->kind == EFFECT_TICKS && t.what == REGISTER && t.number == RCX)
+			return arrive(s, CAUSE_CPU, i, t.depth); /* rdtscp */
+		if (e->kind == EFFECT_TICKS || e->kind == EFFECT_CPUID ||
+		    e->kind == EFFECT_CPU_NUMBER || e->kind == EFFECT_RANDOM)
 			return arrive(s, outside[e->kind], i, t.depth);
 		if (writes_all(s, i, &t)) {
 			/* If nothing is found: the thread last wrote the same value there in

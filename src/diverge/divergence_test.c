@@ -169,7 +169,10 @@ static const struct way ways[] = {
 	  0,
 	  6 },
 	/* rdpid rax is not a random number */
-	{ __LINE__, { "f30fc7f8", "4883f805", "7502" }, { { AX, 1 } }, 0, CAUSE_CPUID, 0, 0, 3 },
+	{ __LINE__, { "f30fc7f8", "4883f805", "7502" }, { { AX, 1 } }, 0, CAUSE_CPU, 0, 0, 3 },
+	/* rdtscp: the CPU's number, and the time-stamp counter */
+	{ __LINE__, { "0f01f9", "4883f905", "7502" }, { { CX, 1 } }, 0, CAUSE_CPU, 0, 0, 3 },
+	{ __LINE__, { "0f01f9", "4883f805", "7502" }, { { AX, 1 } }, 0, CAUSE_TICKS, 0, 0, 3 },
 	/* no branch at all */
 	{ __LINE__, { "90", "4889c3" }, { { -1, 0 } }, 0, CAUSE_SIGNAL, -1, 0, 0 },
 	/* in a call that is no source */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/path.h"
+#include "base/signal_name.h"
 #include "diverge/divergence_view.h"
 #include "launch/determinism_json.h"
 
@@ -17,6 +18,7 @@ static const char *const causes[] = {
 	[CAUSE_WRITTEN] = "system-call-memory",
 	[CAUSE_TICKS] = "ticks",
 	[CAUSE_CPUID] = "cpuid",
+	[CAUSE_CPU] = "cpu",
 	[CAUSE_RANDOM] = "rdrand",
 	[CAUSE_CLOCK] = "clock-page",
 	[CAUSE_STARTUP] = "startup",
@@ -101,21 +103,46 @@ static void put_started(struct text *out, const struct divergence_report *r)
 
 static const struct style grouped = { .thousands = true };
 
+static void put_file(struct text *out, const struct divergence_report *r)
+{
+	if (r->file[0])
+		text_add(out, ", of %s", r->file);
+}
+
+/* "a signal, SIGALRM," */
+static const char *signal_words(char to[64], const struct divergence_report *r)
+{
+	char name[SIGNAL_NAME_ROOM];
+
+	if (r->signal)
+		snprintf(to, 64, "a signal, %s,", signal_name(r->signal, name));
+	else
+		snprintf(to, 64, "a signal");
+	return to;
+}
+
 /* The cause in one sentence. */
 void divergence_cause(struct text *out, const struct divergence_report *r)
 {
+	char by[64];
+
 	switch (r->cause) {
 	case CAUSE_CALL:
 		text_add(out, "the return value of %s", r->call_name);
+		put_file(out, r);
 		break;
 	case CAUSE_WRITTEN:
 		text_add(out, "the data that %s wrote to %#" PRIx64, r->call_name, r->address);
+		put_file(out, r);
 		break;
 	case CAUSE_TICKS:
 		text_add(out, "the time-stamp counter (rdtsc)");
 		break;
 	case CAUSE_CPUID:
 		text_add(out, "the processor's identification (cpuid)");
+		break;
+	case CAUSE_CPU:
+		text_add(out, "the number of the CPU that the thread ran on (rdtscp, rdpid)");
 		break;
 	case CAUSE_RANDOM:
 		text_add(out, "a random number from the processor (rdrand, rdseed)");
@@ -130,9 +157,10 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 		if (!strcmp(r->call_name, "execve"))
 			text_add(out, "the program that was executed");
 		else if (r->call_name[0])
-			text_add(out, "a signal that arrived in %s in one run", r->call_name);
+			text_add(out, "%s that arrived in %s in one run", signal_words(by, r),
+				 r->call_name);
 		else
-			text_add(out, "a signal that arrived here in one run");
+			text_add(out, "%s that arrived here in one run", signal_words(by, r));
 		break;
 	case CAUSE_THREADS:
 		put_memory(out, r);
@@ -375,7 +403,7 @@ static void json_callers(struct json *j, const struct divergence_report *r)
 static void json_cause(struct json *j, const struct divergence_report *r)
 {
 	struct text words = { 0 };
-	char hex[24];
+	char hex[24], name[SIGNAL_NAME_ROOM];
 
 	divergence_cause(&words, r);
 	json_object(j, "cause");
@@ -383,6 +411,10 @@ static void json_cause(struct json *j, const struct divergence_report *r)
 	json_string(j, "words", words.s);
 	if (r->call_name[0])
 		json_string(j, "call", r->call_name);
+	if (r->file[0])
+		json_string(j, "file", r->file);
+	if (r->signal)
+		json_string(j, "signal", signal_name(r->signal, name));
 	if (r->address) {
 		snprintf(hex, sizeof(hex), "%#" PRIx64, r->address);
 		json_string(j, "address", hex);

@@ -129,6 +129,45 @@ TEST(what_the_program_was_started_with)
 	}
 }
 
+TEST(the_file_the_signal_and_the_cpu)
+{
+	const struct divergence d = { .verdict = DIVERGE_PARTED, .thread = 1 };
+	const struct divergence_report read = { .d = &d,
+						.cause = CAUSE_WRITTEN,
+						.address = 0x5000,
+						.program = { "prog", "prog" },
+						.call_name = "read",
+						.file = "/etc/passwd" },
+				       signal = { .d = &d,
+						  .cause = CAUSE_SIGNAL,
+						  .program = { "prog", "prog" },
+						  .call_name = "read",
+						  .signal = 14 },
+				       cpu = { .d = &d,
+					       .program = { "prog", "prog" },
+					       .cause = CAUSE_CPU };
+	struct text t = { 0 };
+
+	divergence_cause(&t, &read);
+	has(&t, "the data that read wrote to 0x5000, of /etc/passwd");
+	text_free(&t);
+	divergence_json(&t, &read, &about);
+	has(&t, "\"file\": \"/etc/passwd\"");
+	text_free(&t);
+	divergence_cause(&t, &signal);
+	has(&t, "a signal, SIGALRM, that arrived in read in one run");
+	text_free(&t);
+	divergence_json(&t, &signal, &about);
+	has(&t, "\"signal\": \"SIGALRM\"");
+	text_free(&t);
+	divergence_cause(&t, &cpu);
+	has(&t, "the number of the CPU that the thread ran on");
+	text_free(&t);
+	divergence_json(&t, &cpu, &about);
+	has(&t, "\"kind\": \"cpu\"");
+	text_free(&t);
+}
+
 TEST(who_wrote_it)
 {
 	const struct divergence d = { .verdict = DIVERGE_PARTED, .thread = 1 };

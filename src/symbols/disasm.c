@@ -179,7 +179,7 @@ static bool is_rdpid(const cs_insn *in, const uint8_t *bytes)
 static enum effect_kind kind_of(const cs_insn *in, const uint8_t *bytes)
 {
 	if (is_rdpid(in, bytes))
-		return EFFECT_CPUID;
+		return EFFECT_CPU_NUMBER;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (kinds[i].id == in->id)
 			return kinds[i].kind;

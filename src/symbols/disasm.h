@@ -33,10 +33,11 @@ void disasm_close(struct disasm *d);
 enum effect_kind {
 	EFFECT_PLAIN,
 	EFFECT_SYSCALL,
-	EFFECT_TICKS,  /* rdtsc, rdtscp, rdpmc */
-	EFFECT_CPUID,  /* and xgetbv, rdpid: the processor's state */
-	EFFECT_RANDOM, /* rdrand, rdseed */
-	EFFECT_JUMP,   /* any branch, call or return */
+	EFFECT_TICKS,      /* rdtsc, rdtscp, rdpmc */
+	EFFECT_CPUID,      /* and xgetbv: the processor's state */
+	EFFECT_CPU_NUMBER, /* rdpid */
+	EFFECT_RANDOM,     /* rdrand, rdseed */
+	EFFECT_JUMP,       /* any branch, call or return */
 };
 
 /* Bits of general registers: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15. */

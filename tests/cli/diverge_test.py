@@ -90,6 +90,8 @@ def each_planted_cause_is_found_where_it_is():
         # A clock of a virtual machine may be the hypervisor's page in place of rdtsc.
         true(d["cause"]["kind"] in ((kind, "clock-page") if item == "vdso" else (kind,)), what)
         equal(d["cause"].get("call"), call, what)
+        equal(d["cause"].get("file"), {"urandom": "/dev/urandom"}.get(cause), what)
+        equal(d["cause"].get("signal"), {"signal": "SIGALRM"}.get(cause), what)
         if cause != "signal":
             equal(d["at"]["function"], "spin", what)
             true(d["at"]["file"].endswith("noisy.c") and d["at"]["line"] > 0 and d["at"]["instruction"].startswith("j"), what)
@@ -135,6 +137,7 @@ def whoever_wrote_the_memory_is_named():
             continue
         equal((cause["kind"], cause.get("call"), d["thread"], d["program"]), (kind, call, 1, "parting"), what)
         true(memory in cause.get("memory", ""), what)
+        true(way != "readv" or cause.get("file") == "/dev/urandom", what)
         equal(d["at"]["function"], {"order": "in_another_order", "thread": "by_thread", "exec": "spin"}.get(way, "spin"), what)
         if way == "far":
             true(cause["instructions_before"] > 1000000, what)
