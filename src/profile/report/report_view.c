@@ -209,12 +209,16 @@ bool report_ratio_mixed(const struct report_shown *r)
 
 static void put_leaf_callers(struct text *out, const struct report_shown *r, const struct style *s)
 {
+	const struct samples_quality *q = &r->samples->quality;
+	bool said = q->broken && !q->lost; /* the remedy, by put_broken() */
+
 	if (report_leaf_callers(r))
 		text_add(
 			out,
 			" %scallers were found by frame pointers%s: the direct caller of a function "
-			"without a frame may be missing; record --call-graph dwarf finds it\n",
-			ink_on(s, INK_CAREFUL), ink_off(s));
+			"without a frame may be missing%s\n",
+			ink_on(s, INK_CAREFUL), ink_off(s),
+			said ? "" : "; record --call-graph dwarf finds it");
 }
 
 static void put_losses(struct text *out, const struct samples_quality *q, const struct style *s)

@@ -52,4 +52,28 @@ TEST(shares_are_told_as_well_as_they_are_known)
 	}
 }
 
+TEST(one_remedy_for_missing_callers)
+{
+	static const char remedy[] = "--call-graph dwarf";
+	const struct style s = { .width = 120 };
+
+	for (unsigned broken = 0; broken < 2; broken++) {
+		struct call_tree *st = call_tree_new(NULL);
+		const struct report_options options = { 0 };
+		struct samples samples = { .call_tree = st,
+					   .quality = { .chains = 3, .broken = broken } };
+		struct report_shown shown = { .samples = &samples, .options = &options };
+		struct text t = { 0 };
+		const char *first;
+
+		call_tree_add_column(st, "cycles", "");
+		report_quality_text(&t, &shown, &s);
+		CHECK(t.s && strstr(t.s, "callers were found by frame pointers"), "the note");
+		first = t.s ? strstr(t.s, remedy) : NULL;
+		CHECK(first && !strstr(first + 1, remedy), "once: %s", t.s ? t.s : "");
+		text_free(&t);
+		call_tree_free(st);
+	}
+}
+
 TEST_MAIN()
