@@ -94,8 +94,19 @@ const struct check doctor_noise_checks[] = {
 
 /* ---- known faults: a finding for each that applies, and one for all that do not ---- */
 
+/* Each distribution has its own command for the boot loader. */
+static void fix_boot_option(const struct host *h, struct finding *f, const char *option)
+{
+	doctor_fix(f, place_of_knobs(h), true, "Debian, Ubuntu: from the next boot on",
+		   "sed -i 's/^GRUB_CMDLINE_LINUX=\"/&%s /' /etc/default/grub && update-grub",
+		   option);
+	doctor_fix(f, place_of_knobs(h), true, "Fedora, RHEL: from the next boot on",
+		   "grubby --update-kernel=ALL --args=%s", option);
+}
+
 static void tell(const struct host *h, const struct fault_finding *x, struct finding *f)
 {
+	static const char boot[] = "boot option: ";
 	const struct fault *fault = &x->fault;
 
 	*f = (struct finding){ .id = "fault", .mark = MARK_WARN };
@@ -103,6 +114,10 @@ static void tell(const struct host *h, const struct fault_finding *x, struct fin
 	    x->detail[0] ? ")" : "",
 	    !strcmp(fault->known, "guessed") ? "; likely, not confirmed for this CPU" : "");
 	SAY(f->why, "%s Source: %.100s", fault->why, fault->source);
+	if (!strncmp(fault->type, boot, strlen(boot))) {
+		fix_boot_option(h, f, fault->type + strlen(boot));
+		return;
+	}
 	doctor_fix(f,
 		   !strncmp(fault->type, "modprobe -r kvm", 15) || !strcmp(fault->type, "xl dmesg")
 			   ? FIX_HOST

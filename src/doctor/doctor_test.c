@@ -338,6 +338,12 @@ static void break_kernel_mode(struct host *h)
 	h->tries[TRY_KERNEL] = (struct attempt){ .outcome = OUTCOME_ZERO };
 }
 
+static void break_tsx(struct host *h)
+{
+	strcpy(h->cpu_id, "GenuineIntel-6-A7-1");
+	h->tsx = true;
+}
+
 enum { PLACE_ANY = -1 };
 
 static const struct {
@@ -351,6 +357,9 @@ static const struct {
 	int place;
 } rows[] = {
 	{ __LINE__, break_sound, VERDICT_HARDWARE, NULL, MARK_OK, NULL, NULL, PLACE_ANY },
+	{ __LINE__, break_tsx, VERDICT_HARDWARE, "fault", MARK_WARN, "transactional memory is on",
+	  "sed -i 's/^GRUB_CMDLINE_LINUX=\"/&tsx=off /' /etc/default/grub && update-grub",
+	  FIX_HERE },
 	{ __LINE__, break_kvm, VERDICT_SOFTWARE, "pmu", MARK_FAIL,
 	  "this virtual machine (KVM) has none",
 	  "qemu-system-$(uname -m) -enable-kvm -cpu host,pmu=on", FIX_HOST },

@@ -34,7 +34,8 @@ static void put_one(struct text *out, const struct fault_finding *f, const struc
 	if (f->detail[0])
 		text_add(out, "%26s%s\n", "", f->detail);
 	if (f->state == FAULT_PRESENT)
-		text_add(out, "%26s%s\n%26stype: %s\n", "", f->fault.why, "", f->fault.type);
+		text_add(out, "%26s%s\n%26s%s%s\n", "", f->fault.why, "",
+			 strncmp(f->fault.type, "boot option", 11) ? "type: " : "", f->fault.type);
 	text_add(out, "%26ssource: %s\n", "", f->fault.source);
 }
 
