@@ -130,6 +130,11 @@ void history_put_number(struct text *out, const struct history_number *n)
 		text_add(out, "%" PRIu64, n->count);
 		return;
 	}
+	/* 20 rather than 2e+01 */
+	if (fabs(n->real) < 1e15 && n->real == floor(n->real)) {
+		text_add(out, "%.0f", n->real);
+		return;
+	}
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(s, sizeof(s), "%.*g", digits, n->real);
 		if (strtod(s, NULL) == n->real)

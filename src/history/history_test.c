@@ -189,6 +189,33 @@ TEST(names_and_times)
 	text_free(&t);
 }
 
+TEST(numbers_have_all_digits)
+{
+	static const struct {
+		double real;
+		const char *words;
+	} row[] = { { 20, "20" },
+		    { -3, "-3" },
+		    { 1e14, "100000000000000" },
+		    { 1e15, "1e+15" },
+		    { 0.1, "0.1" },
+		    { 12.5, "12.5" },
+		    { 1e-7, "1e-07" },
+		    { 1e-300, "1e-300" },
+		    { 1.0 / 3, "0.3333333333333333" },
+		    { 0x1p60, "1.152921504606847e+18" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct history_number n = real(row[i].real);
+		struct text t = { 0 };
+
+		history_put_number(&t, &n);
+		CHECK_STR(t.s, row[i].words, "row %zu", i);
+		CHECK(strtod(t.s, NULL) == row[i].real, "row %zu: %s", i, t.s);
+		text_free(&t);
+	}
+}
+
 /* ---- the store ---- */
 
 struct place {
