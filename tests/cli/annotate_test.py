@@ -224,6 +224,9 @@ def of_an_inlined_function_it_says_where_it_is():
     r = sh(TARE, "annotate", "-i", path, "tiny")
     err = r.stderr.decode()
     true(r.returncode == 125 and "'tiny' was inlined" in err and "they are in 'leaf'" in err and "tare annotate 'leaf'" in err, err)
+    for word, said in (("tiny", "'tiny' was inlined and has no instructions of its own: they are in 'leaf', which has most of its executions"), ("no_such_function", "nothing was counted")) if EXACT else ():
+        r = sh(TARE, "annotate", word, "--", exe, "deep")
+        true(r.returncode == 125 and said in r.stderr.decode(), f"{word}, of a command: {r.stderr.decode()}")
     true("inlined" not in sh(TARE, "annotate", "-i", path, "no_such_function").stderr.decode(), "another that is not there")
 
 

@@ -111,13 +111,9 @@ static void say_inlined(const struct annotate_cli *o, const char *path, const ch
 			continue;
 		most = row[i].samples;
 
-		const char *host = call_tree_name(s.call_tree, frame[node[at].frame].function);
-
-		tare_fail(
-			err, ENOENT,
-			"'%.60s' was inlined and has no instructions of its own: they are in '%.100s', which has most of its samples",
-			function, host);
-		tare_hint(err, "tare annotate '%.100s' shows them", host);
+		annotate_inlined(function,
+				 call_tree_name(s.call_tree, frame[node[at].frame].function),
+				 "samples", err);
 	}
 	samples_free(&s);
 }

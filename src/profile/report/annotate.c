@@ -511,6 +511,56 @@ static int take_executions(struct making *m, const struct exact_profile *p)
 	return ret;
 }
 
+int annotate_inlined(const char *function, const char *host, const char *amounts,
+		     struct tare_error *err)
+{
+	tare_fail(err, ENOENT,
+		  "'%.60s' was inlined and has no instructions of its own: they are in '%.100s', "
+		  "which has most of its %s",
+		  function, host, amounts);
+	tare_hint(err, "tare annotate '%.100s' shows them", host);
+	return -ENOENT;
+}
+
+static bool is_within(const struct making *m, struct symbols *s, const struct place *p)
+{
+	struct symbol_inlined in[SYMBOL_INLINED_MAX];
+
+	for (uint64_t at = p->offset; s && at < p->offset + p->size; at++)
+		for (unsigned i = symbols_inlined(s, at, in); i-- > 0;)
+			if (matches(m, m->o->function, in[i].name))
+				return true;
+	return false;
+}
+
+/* The function that has most executions of blocks with such code, which are sorted. */
+static int find_inlined(struct making *m)
+{
+	int64_t sum = 0, most = 0;
+	uint64_t start = UINT64_MAX;
+	uint32_t module = SET_NONE;
+	char host[128] = "";
+
+	for (size_t i = 0; i < m->places; i++) {
+		const struct place *p = &m->place[i];
+		struct symbol s;
+
+		if (!modules_find(m->modules, p->module, p->offset, &s) ||
+		    !is_within(m, m->modules->module[p->module].symbols, p))
+			continue;
+		if (s.start != start || p->module != module)
+			sum = 0;
+		start = s.start;
+		module = p->module;
+		sum += p->amount;
+		if (sum <= most)
+			continue;
+		most = sum;
+		snprintf(host, sizeof(host), "%.120s", s.name);
+	}
+	return host[0] ? annotate_inlined(m->o->function, host, "executions", m->err) : -ENOENT;
+}
+
 int annotate_exact(struct annotation *out, const struct exact_profile *p,
 		   const struct annotate_options *o, struct tare_error *err)
 {
@@ -522,6 +572,8 @@ int annotate_exact(struct annotation *out, const struct exact_profile *p,
 	*out = (struct annotation){ 0 };
 	ret = take_executions(&m, p);
 	ret = ret < 0 ? tare_fail_nomem(err) : annotate(&m);
+	if (ret == -ENOENT)
+		ret = find_inlined(&m);
 	free(m.place);
 	modules_free(&modules);
 	if (ret < 0)

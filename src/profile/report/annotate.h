@@ -58,6 +58,12 @@ int annotate_samples(struct annotation *out, struct samples *s, const struct ann
 		     struct tare_error *err);
 int annotate_exact(struct annotation *out, const struct exact_profile *p,
 		   const struct annotate_options *o, struct tare_error *err);
+/*
+ * The error for a function without code of its own: it was inlined into `host`, which has most of
+ * its `amounts`. -ENOENT.
+ */
+int annotate_inlined(const char *function, const char *host, const char *amounts,
+		     struct tare_error *err);
 void annotate_free(struct annotation *a);
 
 #endif
