@@ -461,6 +461,69 @@ TEST(limits_cover_the_shares)
 	CHECK(tap_seldom(named - left_in, named, 0.1), "%u of %u", left_in, named);
 }
 
+static void scale(struct runs *r, double by)
+{
+	for (size_t i = 0; i < r->n; i++)
+		r->count[i] *= by;
+}
+
+/* Times in seconds or in ns: the unit changes deviations only. */
+TEST(the_unit_does_not_matter)
+{
+	static const double units[] = { 1, 1.0 / (1 << 20), 1 << 20 };
+	struct budget b[3];
+
+	for (unsigned u = 0; u < ARRAY_SIZE(units); u++) {
+		static struct launches l;
+		struct budget_question q;
+
+		state = 99;
+		launch(&l, 16);
+		sometimes(&l.asked, 0.5, 260);
+		sometimes(&l.let[2], 0.5, 260);
+		for (size_t i = 0; i < l.asked.n; i++) {
+			l.asked.count[i] += floor(50 * normal());
+			l.let[4].count[i] += floor(50 * normal());
+		}
+		scale(&l.asked, units[u]);
+		scale(&l.fixed, units[u]);
+		for (unsigned c = 0; c < LETS; c++)
+			scale(&l.let[c], units[u]);
+		ask_all(&q, &l);
+		b[u] = split(&q);
+		CHECK_EQ(causes_of(&b[u]), 1u << 2 | 1u << 4, "unit %u", u);
+		CHECK(b[u].alone_share == b[0].alone_share && b[u].left == b[0].left);
+		CHECK(fabs(b[u].deviation - b[0].deviation * units[u]) < 1e-9 * b[u].deviation);
+		for (size_t i = 0; i < b[u].parts && i < b[0].parts; i++)
+			CHECK(b[u].part[i].share == b[0].part[i].share &&
+				      b[u].part[i].low == b[0].part[i].low &&
+				      b[u].part[i].high == b[0].part[i].high &&
+				      b[u].part[i].p == b[0].part[i].p,
+			      "unit %u, part %zu", u, i);
+	}
+}
+
+/* No permutation is as extreme: of 4,000 it is the one, and ten tests were possible. */
+TEST(the_smallest_probability)
+{
+	static struct launches l;
+	struct budget_question q;
+	struct budget b;
+
+	launch(&l, 20);
+	for (size_t i = 0; i < 20; i += 2) {
+		l.asked.count[i] += 100;
+		l.let[3].count[i] += 100;
+	}
+	ask_all(&q, &l);
+	b = split(&q);
+	CHECK_EQ(causes_of(&b), 1u << 3);
+	CHECK(b.part[0].p == 10.0 / 4000, "%g", b.part[0].p);
+	CHECK(b.part[0].share == 1 && b.left == 0 && b.left_high == 0, "%g", b.part[0].share);
+	CHECK(fabs(b.part[0].deviation - deviation(l.let[3].count, 20)) < 1e-9);
+	CHECK(b.fixed_deviation == 0);
+}
+
 /*
  * The launch makes half of the variance, page faults the other half: both are named, and the shares
  * are of the whole.
