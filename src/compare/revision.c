@@ -355,7 +355,7 @@ int revision_check_dir(const struct revision *r, struct tare_error *err)
 {
 	char *dir = realpath(r->dir, NULL), *tree = realpath(r->tree, NULL);
 	size_t n = tree ? strlen(tree) : 0;
-	/* one that is missing is reported by what runs there */
+	/* if it is missing, the command or build that runs there fails */
 	bool inside = !dir || (tree && !strncmp(dir, tree, n) && (!dir[n] || dir[n] == '/'));
 
 	free(dir);
@@ -422,7 +422,7 @@ int revision_remove(struct revision *r, struct revision_signals *s, struct tare_
 	s->stuck = quiet.stuck;
 	if (ret > 0 && access(r->tree, F_OK) == 0) {
 		tare_fail(err, EIO, "git cannot remove the worktree %.200s", r->tree);
-		tare_hint(err, "git worktree prune, when that folder is gone");
+		tare_hint(err, "remove that folder, then run git worktree prune");
 		ret = -EIO;
 	}
 	r->tree[0] = '\0';

@@ -188,7 +188,7 @@ static void put_bisect(struct text *out, const struct history_values *v, const s
 		    strcmp(from->name, to->name) != 0 && strcmp(from->name, to->parent) != 0)
 			put_paragraph(
 				out, style, INK_PLAIN,
-				"The commits between %.12s and %.12s were not measured. To find the one "
+				"The commits between %.12s and %.12s were not measured. To find the commit "
 				"that made the change: tare bisect %.12s..%.12s --build COMMAND -- COMMAND.",
 				from->name, to->name, from->name, to->name);
 		return;

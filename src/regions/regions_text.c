@@ -470,7 +470,7 @@ static void own_cost(struct text *out, const struct regions *r, const struct sty
 			put_percent(&share, k->whole ? 100 * k->own.whole / (double)k->whole : 0);
 			put_paragraph(
 				out, s, INK_FAINT,
-				"%s: recording a region costs %s, as measured when the recording began; the part of it that is counted above %s%s%s, %s.",
+				"%s: recording a region costs %s, as measured when the recording began; its share of the values above %s%s%s, %s.",
 				k->name, words.s, more ? "would be " : "is ", share.s,
 				more ? ", so it is less here" : "",
 				r->options.subtract_own ? "subtracted"

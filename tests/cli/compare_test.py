@@ -551,7 +551,7 @@ def revisions_that_cannot_be_compared():
         true(said in r.stderr and r.stderr.count("\n") <= 3, r.stderr)
         equal(left(where), CLEAN, f"{words}")
     true("  | the reason\n" in compare("--rev", "one..two", "--build", "echo the reason; exit 3", "--", "./prog", status=125, cwd=where, env=GIT).stderr, "the build's output")
-    for words, said in (((), "'./prog' in the worktree of one (" + git("rev-parse", "one")[:12] + "), which was not built: no --build was given\n  a worktree has only committed files"), (("--build", "true"), "after the build\n  --build has to create it")):
+    for words, said in (((), "'./prog' in the worktree of one (" + git("rev-parse", "one")[:12] + "), which was not built: no --build was given\n  a worktree has only committed files"), (("--build", "true"), "after the build\n  --build must create it")):
         r = compare("--rev", "one..two", *words, "--", "./prog", status=127, cwd=where, env=GIT)
         true(said in r.stderr and "there is no command" in r.stderr, r.stderr)
     true("worktree" not in compare("--rev", "one..two", "--", "no-such-command", status=127, cwd=where, env=GIT).stderr, "one of PATH")

@@ -1,4 +1,4 @@
-// The functions of tare/annotate/1 in a page of tare/report/1: source lines beside instructions, each with its amount.
+// The functions of tare/annotate/1 in a page of tare/report/1: source lines next to instructions, each with its amount.
 import { h, section } from "./dom.js";
 import { percent, plain, toNumber } from "./format.js";
 import { remarksOf } from "./annotate.js";

@@ -75,7 +75,7 @@ function details(s, data, commits, i) {
   return h("dl", { class: "details" }, rows.map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]));
 }
 
-/** The functions with the largest change of instructions; without numbers before, those with most instructions. */
+/** The functions with the largest change of instructions; if the previous numbers are not known, those with the most instructions. */
 function functionsOf(found) {
   if (!found?.functions) return null;
   const { rows, others } = found.functions, both = others.before !== null, all = [...rows, { function: "other code", module: "", ...others }];

@@ -108,7 +108,7 @@ function bytes(doc, l) {
         t.parts.map((p) => svg("rect", { class: p.stores ? "stored" : "loaded", x: left + p.from * byte + 0.5, y: top + i * tall + 2, width: Math.max(1, (Math.min(p.to, size) - p.from) * byte - 1), height: tall - 4,
           "fill-opacity": 0.35 + 0.65 * (p.loads + p.stores) / most },
         svg("title", {}, `${t.name}  +${p.from}${p.to > p.from + 1 ? `..${p.to - 1}` : ""}${p.field ? `  ${p.field}` : ""}: ${full(p.loads)} loads, ${full(p.stores)} stores`)))]))),
-  h("figcaption", {}, h("span", { class: "swatch stored" }), "has stores ", h("span", { class: "swatch loaded" }), "loads only; the darker, the more samples", all.length > LANES && `; ${full(all.length - LANES)} more threads are in the table`, "."));
+  h("figcaption", {}, h("span", { class: "swatch stored" }), "has stores ", h("span", { class: "swatch loaded" }), "loads only; the darker, the more samples", all.length > LANES && `; the table has ${full(all.length - LANES)} more threads`, "."));
 }
 
 function line(doc, l, i) {

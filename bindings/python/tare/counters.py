@@ -75,7 +75,7 @@ def _fail(err: _Error) -> typing.NoReturn:
 
 
 def _whole(value: int, name: str) -> int:
-    """ctypes would cut it off at 32 bits: 2**32 is not thread 0, and a string's address is none."""
+    """ctypes would silently truncate it to 32 bits: 2**32 would be thread 0."""
     value = operator.index(value)
     if not -1 << 31 <= value < 1 << 31:
         raise ValueError(f"{name}: {value} has more than 32 bits")

@@ -78,7 +78,7 @@ static void note(struct compare_revisions *r, const char *fmt, ...)
 	fprintf(stderr, "tare compare: %s\n", to);
 }
 
-/* As git diff A: to the files of the working tree that git tracks. 1: they have changes. */
+/* As git diff A: the second side is the working tree's tracked files. 1: they have changes. */
 static int use_work_tree(struct compare_revisions *r, struct tare_error *err)
 {
 	char path[REVISION_PATH_BYTES];
@@ -158,7 +158,7 @@ void compare_revisions_explain(const struct compare_revisions *r, const char *co
 		  command, side->name, side->commit,
 		  build ? " after the build" : ", which was not built: no --build was given");
 	if (build)
-		tare_hint(err, "--build has to create it in the folder in which it runs");
+		tare_hint(err, "--build must create it in the folder in which it runs");
 	else
 		tare_hint(err,
 			  "a worktree has only committed files: --build make, or another command "

@@ -50,7 +50,7 @@ static const struct option_row gate_opts[] = {
 	{ 0, "store", NULL, "run: store the results of HEAD as a git note", FLAG(store) },
 	{ 0, "functions", NULL, "run: in JSON, also the instructions of each function",
 	  FLAG(functions) },
-	{ 0, "strict", NULL, "run: fail without a baseline, or if times cannot tell",
+	{ 0, "strict", NULL, "run: fail without a baseline, or if a verdict is 'cannot tell'",
 	  FLAG(strict) },
 	{ 0, "reason", "TEXT", "accept: why the change is accepted", TEXT(reason, "reason") },
 	OUTPUT_FORMAT_ROWS(out, "text (default), json (schema tare/gate/1), markdown or junit",
@@ -324,7 +324,7 @@ static int choose(struct job *j)
 	return 0;
 }
 
-/* A stored result was measured at another time, on another load. */
+/* A stored result was measured at another time, under another load. */
 static int check_times(struct job *j)
 {
 	for (size_t i = 0; !j->o->measure_base && i < j->n; i++) {
@@ -376,7 +376,7 @@ static void begin_run(void *with, unsigned run, unsigned runs, enum compare_side
 		      runs, side == COMPARE_BEFORE ? "base" : "head");
 }
 
-/* Of the benchmarks that were counted, or have nothing to be counted, on both sides. */
+/* Of the benchmarks that did not fail on either side. */
 static int compare_all_times(struct job *j)
 {
 	char here[PATH_MAX];
@@ -445,7 +445,7 @@ static int tell_cause(struct job *j)
 	return 0;
 }
 
-/* tare gate does not build: counts of an old program would be those of another commit. */
+/* tare gate does not build: the counts of an old program belong to another commit. */
 static int look_for_old_programs(struct job *j)
 {
 	const char *since = j->base.commit[0] ? j->base.commit : j->base.merge_base;
@@ -701,9 +701,9 @@ static int accept_change(struct job *j, char **words)
 	if (!b)
 		return no_benchmark(j, words[0]);
 	if (b->only_times) {
-		tare_fail(j->err, EINVAL, "%.100s has only times, of which no change is accepted",
-			  b->name);
-		tare_hint(j->err, "they are not stored: raise its \"limit\" in %.150s instead",
+		tare_fail(j->err, EINVAL,
+			  "%.100s has only times, and a slower time cannot be accepted", b->name);
+		tare_hint(j->err, "times are not stored: raise its \"limit\" in %.150s instead",
 			  config_name(j->o));
 		return -EINVAL;
 	}

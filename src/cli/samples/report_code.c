@@ -17,7 +17,7 @@ struct adding {
 	size_t functions, instructions;
 };
 
-/* A function without a name, or whose code is not available, is left out. */
+/* Functions without a name or without available code are left out. */
 static int add_function(struct adding *a, const char *function, const char *module,
 			struct tare_error *err)
 {

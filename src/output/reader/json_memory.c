@@ -37,8 +37,6 @@ int json_check_memory(const char *text, size_t n, const char *name, struct tare_
 		return 0;
 	tare_fail(err, EFBIG, "%.200s: its values need %llu MiB of memory, for %llu KiB of text",
 		  name, (unsigned long long)bytes >> 20, (unsigned long long)n >> 10);
-	tare_hint(
-		err,
-		"tare reads at most 1 GiB of values, and at most 32 times a text's size beyond 128 MiB");
+	tare_hint(err, "the limit is 1 GiB, and above 128 MiB also 32 times the size of the text");
 	return -EFBIG;
 }
