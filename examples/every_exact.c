@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A limit on the instructions of a computation: it ends at the same instruction in each run and on
- * each machine, however busy that is. The program runs under the exact engine.
+ * A limit on the instructions of a computation. It ends at the same instruction in each run and on
+ * each machine, however busy the machine is. Needs the exact engine.
  *
  *	cc -O2 every_exact.c $(pkg-config --cflags --libs tare)
  *	tare stat --engine exact -- ./a.out

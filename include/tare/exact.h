@@ -52,9 +52,9 @@ enum tare_exact_class {
 /**
  * tare_exact_now(), from tare/now.h: the number of instructions that the calling thread has retired
  * in user mode since it began, including the load that reads it; -1 if there is no running count.
- * The engine keeps a running count with --deterministic=+clock, and under tare regions
- * -e instructions:u; the program then runs about half as fast as without. tare stat --engine exact
- * alone keeps none: use tare_exact_read() there.
+ * The engine has a running count with --deterministic=+clock, and under tare regions
+ * -e instructions:u. The program then takes about twice the time. tare stat --engine exact alone
+ * has none: use tare_exact_read() there.
  *
  * A forked child and a program after exec begin at 0. A child that shares its parent's memory and
  * thread-local storage (vfork(); clone() with CLONE_VM and without CLONE_SETTLS) has counts that
@@ -87,8 +87,8 @@ TARE_API int tare_exact_read(int64_t *out, size_t n, struct tare_error *err);
 /**
  * A function that the engine calls between two instructions of the thread, like a signal handler.
  *
- * @instructions  retired by the thread since tare_exact_every(), without those of the calls: a
- *                multiple of n.
+ * @instructions  retired by the thread since tare_exact_every(), excluding the calls: a multiple of
+ *                n.
  * @context       the interrupted registers, a ucontext_t as in a signal handler with SA_SIGINFO.
  *                Changes take effect when the function returns. Valid until then.
  * @with          the caller's pointer.
@@ -97,7 +97,7 @@ typedef void tare_exact_call(uint64_t instructions, void *context, void *with);
 
 /**
  * Call a function after every n-th instruction that the calling thread retires in user mode, in any
- * run under the engine. In each run of a deterministic program the calls come at the same
+ * run under the engine. If the program is deterministic, each run has the calls at the same
  * instructions.
  *
  * @n     instructions between two calls, at most 2^60; 0 ends the calls. The first instruction that
@@ -108,23 +108,23 @@ typedef void tare_exact_call(uint64_t instructions, void *context, void *with);
  * @with  passed to each call. tare does not access it.
  * @err   says what went wrong; may be NULL.
  *
- * The instructions of a call do not count for the next one, and there is no call during a call. All
- * other counts include them. A call runs on the thread's current stack, below the red zone. There
- * must be room for a signal frame (sysconf(_SC_MINSIGSTKSZ)). A call leaves errno and the signal
- * mask as they are, and no system call fails with EINTR because of it.
+ * The instructions of a call do not count towards the next one, and there is no call during a call.
+ * All other counts include them. A call runs on the thread's current stack, below the red zone. The
+ * stack must have room for a signal frame (sysconf(_SC_MINSIGSTKSZ)). A call preserves errno and
+ * the signal mask, and no system call fails with EINTR because of it.
  *
- * tare_exact_every() during a call sets a new period. Its count begins at once, so it includes the
- * rest of the call. If a call does not return (siglongjmp()), there are no more calls until the
- * next tare_exact_every(). Each thread has its own period and function. New threads, children and
- * executed programs begin without calls. A seccomp filter must allow arch_prctl(2), by which a call
- * returns.
+ * tare_exact_every() in a call sets a new period. Its count begins at once, so it includes the rest
+ * of the call. If a call does not return (siglongjmp()), there are no more calls until the next
+ * tare_exact_every(). Each thread has its own period and function. New threads, children and
+ * executed programs begin without calls. A seccomp filter must allow arch_prctl(2), because a call
+ * returns with it.
  *
  * Returns 0; -ENOTSUP if the program does not run under the exact engine; -EINVAL if n is out of
  * range, or call is NULL and n is not 0. From any thread, in any handler.
  *
- * Cost: one system call, also without the engine. Under the engine, the first one in a process
- * discards all translated code. From then on, all threads of the process run about 1.2 times as
- * long. A call takes about 4 us (measured in a virtual machine) and its own instructions.
+ * Cost: one system call, also without the engine. Under the engine, the first use in a process
+ * discards all translated code. From then on, all threads of the process take about 1.2 times as
+ * long. The overhead of a call is about 4 us (measured in a virtual machine).
  *
  * Source: the engine's countdown for samples (docs/internals/exact-engine.md).
  */

@@ -58,7 +58,7 @@ static int slurp(int fd, size_t max, char **out, size_t *len)
 
 enum { PATH_ROOM = 4096, FILE_MOST = 65536 /* if one line is read */ };
 
-/* Files of the kernel, and pipes that this process has open. */
+/* Files of the kernel, and the pipes that this process has open. */
 static bool may_be_pipe(const char *path)
 {
 	return !strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5) ||
@@ -66,8 +66,8 @@ static bool may_be_pipe(const char *path)
 }
 
 /*
- * A FIFO would be waited for, and opening a device may have side effects. A folder is reported when
- * it is read.
+ * open() of a FIFO waits for a writer, and open() of a device may have side effects. A folder gives
+ * an error when it is read.
  */
 static bool is_special(const struct stat *st)
 {
@@ -75,7 +75,7 @@ static bool is_special(const struct stat *st)
 		!(S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3)); /* /dev/null */
 }
 
-/* -EINVAL: it would be waited for, or have side effects. */
+/* -EINVAL: is_special(). */
 static int open_to_read(const char *whole, bool may_wait)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | (may_wait ? 0 : O_NONBLOCK | O_NOCTTY);

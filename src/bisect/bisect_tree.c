@@ -86,7 +86,7 @@ static int in_folder(struct bisect_job *j, const char *command, struct tare_erro
 	return revision_run(&folder, command, log, j->signals, err);
 }
 
-/* A build may have replaced it by a link: nothing is removed where that points to. */
+/* A build may have replaced it by a link: the target of the link is not removed. */
 static bool cache_is_own(const struct bisect_job *j)
 {
 	char path[PATH_MAX];

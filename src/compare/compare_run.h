@@ -32,7 +32,7 @@ struct compare_plan {
 	struct determinism *fixed;
 	unsigned runs;      /* most pairs, for events that are not exact; 0: no times */
 	uint64_t budget_ns; /* no further pairs when a set would take longer; 0: no limit */
-	bool one_set;       /* exactly so many, whatever they show */
+	bool one_set;       /* exactly `runs` pairs, whatever they show */
 	double threshold;   /* percent; negative: the usual one of each event */
 	/* of each time: whether it is measured, and its threshold; NULL: both, `threshold` */
 	const struct compare_time_plan *time;

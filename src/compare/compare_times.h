@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times of one command in two directories, in pairs of runs. They are measured in a process of its
- * own, because this changes the directory and the environment.
+ * Times of one command in two directories, in pairs of runs. They are measured in a separate
+ * process, because this changes the directory and the environment.
  */
 #ifndef COMPARE_COMPARE_TIMES_H
 #define COMPARE_COMPARE_TIMES_H

@@ -33,8 +33,8 @@ void compare_note(struct compare_shown *s, const char *fmt, ...)
 /* Adds the notes that follow from the numbers: runs needed, counts that do not repeat, ... */
 void compare_explain(struct compare_shown *s, const struct compare_measured *m);
 /*
- * Why the runs of an event cannot tell, and how many would. False: it has a verdict, or the reason
- * is unknown. options: name the one for the number of runs.
+ * Why the verdict of an event is "cannot tell", and how many runs would decide. False: it has
+ * another verdict, or the reason is unknown. options: name the option for the number of runs.
  */
 bool compare_put_open(struct text *out, const struct compare_event *e, bool options);
 /*
@@ -52,7 +52,7 @@ void compare_put_value(struct text *out, const struct style *style, const struct
 		       enum compare_side side);
 /* The first rows of the cause that are shown: only functions that changed. */
 size_t compare_rows_shown(const struct compare_shown *s);
-/* Of these, with a limit: those that are not small beside the largest change. For people. */
+/* Of these, with a limit: those that are not small compared with the largest change. For text. */
 size_t compare_rows_large(const struct compare_shown *s);
 /* Sums of the rows beyond the first `from`, and of the code without rows. */
 void compare_others(const struct compare_cause *c, size_t from, int64_t sum[COMPARE_SIDES]);

@@ -32,7 +32,7 @@ struct revision_signals {
 	sigset_t set;
 	struct orphans left; /* by the programs */
 	int got;             /* the first such signal; 0: none */
-	bool removing;       /* worktrees are removed: further ones only limit the time for that */
+	bool removing;       /* worktrees are removed: other signals only limit the time for that */
 	bool stuck;          /* git did not remove one in that time */
 };
 void revision_signals_begin(struct revision_signals *s);

@@ -407,8 +407,8 @@ static int find_writer(struct divergence_report *r, struct divergence *d, unsign
 }
 
 /*
- * The signal whose handler one run enters after the place; 0: unknown. A handler has the signal's
- * number in rdi, and in rdx the address of the context, which is just above the return address.
+ * The signal that has its handler called after the place in one run; 0: unknown. On entry, rdi is
+ * the number of the signal and rdx the address of the context, just above the return address.
  * Source: linux/arch/x86/kernel/signal_64.c, struct rt_sigframe.
  */
 static int signal_of(const struct divergence *d)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file of a system call. If the call has a path, it is that; if it has a descriptor, the path
- * of the call that opened it, if that is among the recorded steps. The steps have registers only,
- * so the path is read from memory in two further runs that take the same way to the call.
+ * The file of a system call: the path that it gets, or, if it gets a descriptor, the path of the
+ * call that opened it, if this is among the recorded steps. The steps have only registers, so the
+ * path is read from memory in two further runs that execute the same instructions up to the call.
  */
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static bool is_call(const struct diverge_step *step, code_at_fn *code, void *wit
 	return code(with, step->pc, bytes, 2) == 2 && bytes[0] == 0x0f && bytes[1] == 0x05;
 }
 
-/* The descriptor of which this call made `descriptor`; -1: it made none. */
+/* The descriptor that this call duplicated to `descriptor`; -1: it is another call. */
 static int64_t copied_from(const uint64_t *regs, uint64_t descriptor)
 {
 	enum { DUP = 32, DUP2 = 33, FCNTL = 72, DUP3 = 292, F_DUPFD = 0, F_DUPFD_CLOEXEC = 1030 };

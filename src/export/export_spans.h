@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each region of a recording with its begin and end, by thread: the document tare/spans/1 of a page
- * (docs/schema/tare-spans-1.json). Not a format of its own.
+ * (docs/schema/tare-spans-1.json). It is not an export format.
  */
 #ifndef EXPORT_EXPORT_SPANS_H
 #define EXPORT_EXPORT_SPANS_H

@@ -42,7 +42,7 @@ struct gate_benchmark {
 	bool all_regions; /* count each region */
 	char **regions;   /* labels to count, up to a NULL; NULL: none, or all */
 	char *setup, *directory, *events, *isa; /* NULL: none, the current directory, ... */
-	/* Of `events`, but not in it, as they are not counted: compared in pairs of runs. */
+	/* The times of the configuration's `events`: compared in pairs of runs, not counted. */
 	bool time[COMPARE_TIMES];
 	bool only_times; /* nothing is counted */
 	bool functions;  /* also count the instructions of each function; not a key of the file */
@@ -86,7 +86,7 @@ struct gate_record {
 	char variables[24];
 	struct gate_value value[GATE_EVENTS_MAX];
 	size_t n;
-	/* of a baseline: the commit whose note it is from, if that is an older one than the others'; "" */
+	/* of a baseline: the commit with its note, if this is older than the other notes; or "" */
 	char older[REVISION_COMMIT_BYTES];
 };
 
@@ -123,7 +123,7 @@ enum gate_verdict {
 	GATE_NEW,    /* not in the baseline */
 	GATE_GONE,   /* only in the baseline */
 	GATE_ACCEPTED,
-	GATE_UNCLEAR, /* the pairs of a time cannot tell */
+	GATE_UNCLEAR, /* of a time: "cannot tell" */
 	GATE_SLOWER,
 	GATE_UNLIKE, /* refused: measured under other conditions */
 	GATE_VARIES, /* the counts do not repeat */
@@ -144,7 +144,7 @@ struct gate_function {
 	uint64_t count; /* instructions */
 };
 
-/* Of one more run: the functions with most instructions; `total` includes all others. */
+/* From a separate run: the functions with the most instructions; `total` includes all others. */
 struct gate_functions {
 	uint64_t total;
 	size_t n;
@@ -157,7 +157,7 @@ struct gate_outcome {
 	enum gate_verdict verdict, event[GATE_EVENTS_MAX];
 	/* of each event of head; its index in base, or -1 */
 	int in_base[GATE_EVENTS_MAX];
-	const struct gate_limit *limit[GATE_EVENTS_MAX]; /* NULL: none, any increase is one */
+	const struct gate_limit *limit[GATE_EVENTS_MAX]; /* NULL: any increase is a regression */
 	struct gate_time time[COMPARE_TIMES];
 	char why[GATE_TEXT_BYTES], hint[GATE_TEXT_BYTES]; /* "": nothing to say */
 	/* by gate_cause(): the function with the largest change, and that of its instructions */

@@ -274,7 +274,7 @@ static bool some_lack(const struct gate_base *b, const struct gate_wanted *w)
 	return false;
 }
 
-/* From an older note than the nearest one: the wanted benchmarks that have no result yet. */
+/* From a note older than the nearest one: the wanted benchmarks that have no result yet. */
 static int add_older(struct gate_base *b, const struct gate_wanted *w, const char *commit,
 		     struct gate_records *note, struct tare_error *err)
 {
@@ -318,8 +318,8 @@ static int take_note(struct gate_git *g, struct gate_base *b, const struct gate_
 }
 
 /*
- * The results of the nearest ancestor of `from` that has some, itself included; and of older ones
- * those of wanted benchmarks that it lacks.
+ * The results of the nearest ancestor of `from` (or `from` itself) that has some. Wanted benchmarks
+ * without a result there have that of an older ancestor.
  */
 static int nearest(struct gate_git *g, struct gate_base *b, const struct gate_wanted *w,
 		   const char *from, struct tare_error *err)
@@ -369,8 +369,8 @@ static int read_accepted(struct gate_git *g, struct gate_records *out, const cha
 }
 
 /*
- * Changes that were accepted since the baseline, the last one last. For a benchmark with an older
- * baseline also those between the two.
+ * Changes that were accepted since the baseline, the latest one last. For a benchmark with an older
+ * baseline, also those between the two baselines.
  */
 static int find_accepted(struct gate_git *g, struct gate_base *b, struct tare_error *err)
 {

@@ -70,7 +70,7 @@ struct gate_wanted {
 /*
  * The results of the merge base of HEAD and `rev`, or of its nearest ancestor that has some. HEAD
  * itself counts only if there are uncommitted changes. A wanted benchmark without a result there,
- * for example because it failed, is looked for in the notes before. No baseline is not an error.
+ * for example because it failed, is searched in older notes. No baseline is not an error.
  */
 int gate_base_find(struct gate_base *out, const struct gate_wanted *wanted, enum gate_source from,
 		   struct revision_signals *s, struct tare_error *err);

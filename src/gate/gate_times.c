@@ -6,7 +6,7 @@
 #include "gate/gate_measure.h"
 #include "gate/gate_times.h"
 
-/* As tare compare: pairs at most; fewer if a set would take longer. */
+/* As in tare compare: the largest number of pairs; fewer if a set would take longer. */
 enum { PAIRS_MOST = 400 };
 #define BUDGET_NS 20000000000u
 
@@ -53,7 +53,7 @@ int gate_times(struct gate_outcome *o, const struct gate_benchmark *b,
 
 		times[t] = (struct compare_time_plan){ b->time[t], limit ? limit->percent : -1 };
 	}
-	/* again: since it ran, those of other benchmarks may have changed its files */
+	/* again, because the setups of other benchmarks may have changed its files */
 	for (int side = 0; ret == 0 && !gate_verdict_is_error(o->verdict) && side < COMPARE_SIDES;
 	     side++)
 		ret = gate_set_up(o, b, dir[side], sides->signals, err);
@@ -61,7 +61,7 @@ int gate_times(struct gate_outcome *o, const struct gate_benchmark *b,
 		goto out;
 	if (ret == 0)
 		ret = compare_times(measured, &plan, b->environment, sides->signals, &why);
-	why.hint[0] = '\0'; /* it is of tare compare */
+	why.hint[0] = '\0'; /* the hint is about tare compare */
 	if (ret > 0)
 		gate_fail(o, GATE_FAILED, &why);
 	else if (ret < 0 && why.code)

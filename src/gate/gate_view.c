@@ -104,7 +104,7 @@ static enum gate_verdict shown_verdict(const struct gate_outcome *o, enum gate_v
 	return v;
 }
 
-/* Row i of a benchmark; false: it has no more. */
+/* Row i of a benchmark; false: there is none. */
 static bool row_at(struct row *r, const struct gate_outcome *o, size_t i)
 {
 	*r = (struct row){ .o = o };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of two measurements, side by side: where the instructions changed. */
+/* The functions of two measurements, row by row: where the instructions changed. */
 #ifndef HISTORY_HISTORY_FUNCTIONS_H
 #define HISTORY_HISTORY_FUNCTIONS_H
 
@@ -17,8 +17,8 @@ struct history_rows {
 };
 
 /*
- * The largest change first, or if one side has no functions, the largest count. Free the result in
- * any case; it refers to strings of the findings.
+ * The largest change first; if one side has no functions, the largest count first. Free the result
+ * in any case. It refers to strings of the findings.
  */
 int history_functions(struct history_rows *out, const struct history_finding *before,
 		      const struct history_finding *after, struct tare_error *err);

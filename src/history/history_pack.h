@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of a measurement as a store keeps them: for each its name, its module and its
- * count in digits, each ended by a NUL, compressed by zstd.
+ * The functions of a measurement as they are stored: for each, its name, its module and its count
+ * in digits, each ended by a NUL; compressed by zstd.
  *
  *	offset  size
  *	0       1     0: not compressed; 1: zstd

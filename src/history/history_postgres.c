@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The store of a team: a schema named tare in a PostgreSQL database, by libpq. Writers take turns
- * by an advisory lock, so that two of them never wait for each other's rows; values arrive by COPY
- * in a temporary table. Numbers are of the type numeric, which has all digits of counts and of
+ * A store that several machines share: a schema named tare in a PostgreSQL database, by libpq. An
+ * advisory lock serializes writers, so that two of them cannot deadlock on rows. COPY writes values
+ * to a temporary table. Numbers have the type numeric, which has all digits of counts and of
  * doubles.
  *
  * Source: PostgreSQL 15 documentation, 34 "libpq", 13.3.5 "Advisory Locks".
@@ -35,7 +35,7 @@ LIBRARY(pq, "libpq.so.5", FUNCTIONS)
 
 enum { NEWEST = 1, COPY_BYTES = 1 << 16, DIGEST_ROOM = 2 * HISTORY_DIGEST_BYTES + 8 };
 
-/* Any number that other programs are unlikely to lock. */
+/* A number that other programs are unlikely to lock. */
 #define LOCK "SELECT pg_advisory_xact_lock(8386103129427304)"
 
 #define SERIES_COLUMNS     "benchmark, event, unit, region"
@@ -169,7 +169,7 @@ static int damaged(const struct history_store *s, struct tare_error *err)
 
 /* ---- statements ---- */
 
-/* Several words of SQL without parameters, or one with. *out (may be NULL): the rows; clear it. */
+/* SQL statements without parameters, or one with. *out (may be NULL): the rows; clear it. */
 static int query(struct history_store *s, const char *words, int n, const char *const *values,
 		 PGresult **out, struct tare_error *err)
 {
@@ -259,7 +259,7 @@ static bool series_of(const PGresult *r, int column, struct history_series *to, 
 	return to->benchmark && to->event && to->unit && to->region;
 }
 
-/* Calls take() for each row, which is row 0 of its result; so no more than one is in memory. */
+/* Calls take() for each row, with the row as row 0. Only one row is in memory at a time. */
 static int each_row(struct history_store *s, const char *words, int n, const char *const *values,
 		    int (*take)(void *with, const PGresult *r, struct tare_error *err), void *with,
 		    struct tare_error *err)

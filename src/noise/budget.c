@@ -89,8 +89,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Distances from the median, into `to`. The median is one of the values: if they are two, most
- * distances are 0, so that the permutation test is the exact test of how many runs differ.
+ * Distances from the median, into `to`. The median is one of the values. If there are two values,
+ * most distances are 0, and the permutation test is the exact test of how many runs differ.
  */
 static void distances(const double *v, size_t n, double *to)
 {
@@ -178,15 +178,15 @@ static double resampled(const struct budget_runs *r, double *room, uint64_t *sta
 /* Variances of the runs of a question. */
 struct variances {
 	double asked, let[LETS];
-	double stays;   /* of the conditions in which no cause that was found varies */
+	double stays;   /* of the conditions in which no found cause varies */
 	unsigned found; /* OF_LET() */
 	bool differ;    /* asked and stays differ significantly */
 };
 
 /*
- * The contribution of each cause that was found to the variance as asked. If fixing everything
- * removes a significant part of it, that part is divided in proportion to each cause alone;
- * otherwise each contributes its own variance.
+ * The contribution of each found cause to the variance of the runs as asked. If fixing everything
+ * removes a significant part of it, that part is divided in proportion to the variance of each
+ * cause alone; otherwise each cause contributes its own variance.
  */
 static void shares_of(const struct variances *v, double share[LETS])
 {
@@ -209,8 +209,8 @@ static double variance_now(const struct budget_runs *r, double *room, uint64_t *
 }
 
 /*
- * The same of runs that have spread: resamples without any, which happen if the values are two, are
- * drawn again.
+ * The same for runs that differ. Resamples of equal values, which occur if there are only two
+ * values, are drawn again.
  */
 static double spread_now(const struct budget_runs *r, double *room, uint64_t *state)
 {
@@ -222,9 +222,9 @@ static double spread_now(const struct budget_runs *r, double *room, uint64_t *st
 }
 
 /*
- * Of the runs, or of a resample if `state` is not NULL. `stays` is the mean over all conditions in
- * which no cause that was found varies. If none was found, they may vary one, so it is of the runs
- * with everything fixed.
+ * Variances of the runs, or of a resample if `state` is not NULL. `stays` is the mean over all
+ * conditions in which no found cause varies. If no cause was found, these conditions may vary an
+ * unknown one, so `stays` is then the variance of the runs with everything fixed.
  */
 static void find_variances(struct variances *v, const struct budget_question *q, double *room,
 			   uint64_t *state)
@@ -311,9 +311,9 @@ static void add_together(struct budget *out, const struct variances *v, unsigned
 }
 
 /*
- * The search for the launch's causes: the strongest one first. All conditions in which a cause is
- * fixed are its controls, except those that vary a cause that was found before. A cause that makes
- * few runs differ is thus compared with many runs that do not.
+ * The search for the causes of the launch, the strongest one first. The controls of a cause are all
+ * conditions in which it is fixed, except those that vary a cause found before. So a cause that
+ * changes only a few runs is compared with many runs without it.
  */
 struct search {
 	const struct budget_question *q;
@@ -332,9 +332,9 @@ static double tested(struct search *s, unsigned a, unsigned b)
 }
 
 /*
- * In the search for the first cause the runs as asked are evidence, too: its noise is in them, and
- * in no control. They cannot show which cause it is, so the condition that varies this one must
- * have more spread than its controls without them.
+ * In the search for the first cause, the runs as asked are evidence, too: they have its noise, and
+ * the controls do not. They do not show which cause it is, so without them the condition that
+ * varies this cause must have more spread than its controls.
  */
 static double chance_of(struct search *s, unsigned c, double alone)
 {
@@ -373,8 +373,8 @@ static bool find_next(struct search *s)
 }
 
 /*
- * Is there less spread with everything fixed? The conditions that vary no cause that was found show
- * that, too.
+ * Is there less spread with everything fixed? The conditions in which no found cause varies count,
+ * too.
  */
 static double all_chance(struct search *s)
 {
@@ -383,7 +383,7 @@ static double all_chance(struct search *s)
 	return fmin(1, 2 * fmin(fixed, all));
 }
 
-/* The launch's causes, each alone; if none is significant, all of them together. */
+/* The causes of the launch, each alone; if none is significant, all of them together. */
 static int split_switched(struct budget *out, const struct budget_question *q, double *stays,
 			  struct tare_error *err)
 {

@@ -323,7 +323,7 @@ static void launch(struct launches *l, size_t n)
 	}
 }
 
-/* In a part of the runs: a hash bucket with one more entry, a search that ends early. */
+/* Changes some of the runs: a hash bucket with one more entry, a search that ends early. */
 static void sometimes(struct runs *r, double part, double more)
 {
 	for (size_t i = 0; i < r->n; i++)
@@ -340,8 +340,8 @@ static unsigned causes_of(const struct budget *b)
 }
 
 /*
- * Noise of two values by one cause of the launch, and in some cases rare noise of two values that
- * no condition removes. The one cause is named, alone.
+ * One cause of the launch gives two values; in some cases there is also rare noise of two values
+ * that no condition removes. Only the cause is named.
  */
 TEST(noise_of_two_values)
 {
@@ -382,7 +382,7 @@ TEST(noise_of_two_values)
 		b = split(&q);
 		none_wrong += b.parts > 0;
 	}
-	printf("# found %u, another named %u, share inside %u; beside noise that stays %u and %u; only that: %u; of %u\n",
+	printf("# found %u, another named %u, share inside %u; with other noise %u and %u; only that: %u; of %u\n",
 	       found, wrong, inside, rest_found, rest_wrong, none_wrong, cases);
 	CHECK(tap_seldom(cases - found, cases, 0.05), "%u of %u", found, cases);
 	CHECK(tap_seldom(wrong, cases, 0.01), "%u of %u", wrong, cases);
@@ -392,7 +392,7 @@ TEST(noise_of_two_values)
 	CHECK(tap_seldom(none_wrong, cases, 0.02), "%u of %u", none_wrong, cases);
 }
 
-/* Two causes, one of them of two values: the stronger one does not hide the other. */
+/* Two causes, one of which gives two values: the stronger one does not hide the other. */
 TEST(two_causes_of_the_launch)
 {
 	unsigned cases = tap_cases(300), both = 0, either = 0, other = 0;
@@ -424,7 +424,7 @@ TEST(two_causes_of_the_launch)
 	CHECK(tap_seldom(other, cases, 0.01), "%u of %u", other, cases);
 }
 
-/* The limits contain the true shares as often as they say, about. */
+/* The confidence intervals contain the true shares about as often as they should. */
 TEST(limits_cover_the_shares)
 {
 	unsigned cases = tap_cases(400), part_in = 0, left_in = 0, named = 0;

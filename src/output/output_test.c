@@ -56,7 +56,7 @@ TEST(a_signal_removes_a_file_without_rows)
 	rmdir(folder);
 }
 
-/* The work on a file, which a hostile command may have enlarged, has no end here. */
+/* A hostile command can enlarge a file, so that the work on it does not end. */
 TEST(a_deferred_signal_has_a_limit)
 {
 	pid_t pid = fork();

@@ -12,7 +12,7 @@ static const char *volatile temp_files[MOST_TEMP_FILES];
 static pid_t cleanup_pid;
 static volatile sig_atomic_t finishing, came; /* the deferred signal; 0: none */
 
-/* The time in which tare may still finish its files. */
+/* Limits the time that tare has to finish its files. */
 static void limit_deferral(void)
 {
 	const struct itimerval cpu = { .it_value.tv_sec = DEFERRED_CPU_S },

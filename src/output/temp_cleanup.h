@@ -17,8 +17,8 @@ void temp_cleanup_forget(const char *name);
 /*
  * From here on the files are kept: such signals are deferred until temp_cleanup_finished(), when
  * the files have their final names. This does not use the signal mask, which a session restores at
- * its end. A deferred signal ends tare without that after 1 s of CPU time or 10 s: the files then
- * keep the names that they have.
+ * its end. After 1 s of CPU time or 10 s, a deferred signal ends tare at once: the files then keep
+ * their current names.
  */
 void temp_cleanup_finish(void);
 void temp_cleanup_finished(void);

@@ -221,8 +221,8 @@ TEST(alloc_cut_off)
 }
 
 /*
- * A program that counts more blocks than any recorder writes, in a file enlarged by a hole of
- * 4 TiB: reading all of them would take minutes.
+ * A file that claims more blocks than the recorder writes, enlarged by a hole of 4 TiB: reading all
+ * of them would take minutes.
  */
 TEST(alloc_enlarged)
 {

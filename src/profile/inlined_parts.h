@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The functions that were inlined into one function, by the weight of their instructions. A report
- * without rows for inlined functions says with it where else the time of a function may belong.
+ * without rows for inlined functions names the largest one.
  */
 #ifndef PROFILE_INLINED_PARTS_H
 #define PROFILE_INLINED_PARTS_H

@@ -193,7 +193,7 @@ def source_lines_are_as_they_are():
 
 @test
 def few_lines_without_instructions_are_context():
-    """Up to 8 of them between two lines with instructions; none before the first or after the last."""
+    """Context: up to 8 lines between two lines with instructions; none before the first or after the last."""
     if not EXACT:
         skip("the exact engine is for x86-64")
     for few in (8, 9):

@@ -216,7 +216,7 @@ def the_base_is_measured_in_a_worktree():
 
 @test
 def times_are_compared_in_pairs():
-    """Of the base and the head, built here; the counts are exact, and only they are stored."""
+    """Base and head are built here; only the exact counts are stored."""
     run = "test -z \"$SECRET\" && ./loop"
     r = Repository(store=False, config={"loop": {"command": run, "events": ["instructions", "cpu-time"], "limit": "50 %"}})
     base = r.commit()
@@ -242,7 +242,7 @@ def times_are_compared_in_pairs():
 
 @test
 def each_time_is_measured_after_its_setup():
-    """Since the counts were measured, the setups of other benchmarks have changed the files."""
+    """The setup runs again, because setups of other benchmarks change the files."""
     r = Repository(store=False, config={n: {"command": f"test $(cat name) = {n}", "setup": f"echo {n} >name", "events": "cpu-time", "limit": "100000 %"} for n in "ab"})
     r.git("checkout", "-q", "-b", "topic")
     (r.path / "name").write_text("")
@@ -260,7 +260,7 @@ def each_time_is_measured_after_its_setup():
 
 @test
 def the_instructions_of_each_function():
-    """Of one more run: they add up to the count."""
+    """From one more run; they add up to the count."""
     r = Repository(store=False, config={"loop": {"command": ["./loop"]}, "bad": {"command": "exit 3"}})
     one_error(r.gate("run", "--functions", status=125), "--functions is for --format json")
     b = {b["benchmark"]: b for b in r.document("--functions", status=125)["benchmarks"]}
@@ -349,7 +349,7 @@ def only_like_is_compared():
 
 @test
 def items_that_are_not_fixed_are_named():
-    """In the results of one folder, cwd cannot be fixed; in those of another one, it is."""
+    """cwd cannot be fixed in one folder, and is fixed in another."""
     r = Repository(store=False)
     short, long = r.path, Path(ROOM.name, "d" * 120, "e" * 120)
     remark = "Not fixed: cwd: its name of {} characters is too long to be filled up to 256".format(len(str(long.resolve())))
@@ -450,7 +450,7 @@ def a_benchmark_that_failed_in_the_nearest_note():
 
 @test
 def a_program_that_is_older_than_a_changed_file():
-    """It was perhaps not built: the counts would be those of the program before the change."""
+    """If it was not built, the counts are those of the program before the change."""
     r = Repository(store=False, config={"loop": {"command": ["./built"]}})
     (r.path / ".gitignore").write_text("built\n")
     r.commit("ignored")

@@ -115,14 +115,14 @@ def a_common_debug_file_is_a_regular_file():
     os.unlink(room("common"))
 
 
-# Commands that read a file by a name that a repository or another user may have made something else; with FILE for it.
+# Commands that read a file that a repository or another user may have replaced; FILE is its name.
 READERS = (["compare", "FILE", "FILE"], ["compare", "FILE", "tare.json"], ["gate", "run", "--config", "FILE"], ["gate", "run", "--baseline", "FILE"], ["history", "add", "FILE"],
            ["history", "import", "FILE"], ["windows", "diff", "FILE", "tare.json"])
 
 
 @test
 def files_that_are_none():
-    """A FIFO without a writer is not waited for, and a device is not read."""
+    """tare does not wait for a writer of a FIFO, and does not read a device."""
     folder = Path(room("readers"))
     folder.mkdir()
     subprocess.run(["git", "init", "-q", folder], check=True, env=ENV)

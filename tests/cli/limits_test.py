@@ -359,14 +359,14 @@ def few_processes():
         true(failed > 5, "some cannot fork")
 
 
-# Commands that read JSON, with FILE for it.
+# Commands that read JSON; FILE is its name.
 JSON_READERS = (["compare", "FILE", "FILE"], ["gate", "run", "--config", "FILE"], ["gate", "run", "--baseline", "FILE"], ["history", "add", "FILE"],
                 ["history", "import", "FILE"])
 
 
 @test
 def json_of_very_many_values():
-    """9 MB of text that would be 700 MB of values: refused before they are made."""
+    """9 MB of text with 800 MB of values: refused before it is parsed."""
     folder = HERE / "many"
     folder.mkdir()
     (folder / "tare.json").write_text('{"benchmarks": {"a": {"command": ["true"]}}}')

@@ -35,8 +35,8 @@ ctypes.CDLL("libm.so.6")
 t = threading.Thread(target=spin); t.start(); spin(); t.join(); os.wait(); os._exit(5)
 """]
 
-# A program hardly advances where a sample takes as long as the 10 us to the next one, as in a virtual machine: its samples end it, not its work. It is sampled
-# when it runs already: within an exec the kernel may then never get to the end of a page fault.
+# In a virtual machine a sample can take as long as the period of 10 us, and the program hardly advances. So the number of samples ends it, not its work. Sampling begins
+# after the exec: during an exec, the kernel may then never finish a page fault.
 A_THOUSAND = ["--delay", "50", "--max-size", "64K", "--", "sh", "-c", "while :; do :; done"]
 
 

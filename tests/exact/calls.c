@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tare_exact_every() under the engine. A loop of known instructions shows at which one a call came:
+ * tare_exact_every() under the engine. A loop of known instructions shows the position of a call,
  * by the pc and the loop's counter in the interrupted registers.
  */
 #include <errno.h>
@@ -38,7 +38,7 @@ static void note(uint64_t instructions, void *context, void *with)
 				 (uint64_t)u->uc_mcontext.gregs[REG_RCX] };
 }
 
-/* What libtare does, so that no other instruction is between the request and the loop. */
+/* As libtare does it, but with no other instruction between the request and the loop. */
 static void enter(uint64_t instructions, void *context, void *with, tare_exact_call *call)
 {
 	call(instructions, context, with);

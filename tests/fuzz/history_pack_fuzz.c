@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packed functions of a store: the first three bytes are the size without compression. What is
- * read is packed and read again without a change.
+ * Packed functions of a store: the first three bytes are the size without compression. The
+ * result is packed and unpacked again, and must be the same.
  */
 #include "base/arena.h"
 #include "fuzz.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tare_exact_every(): calls a function of the program after every n-th instruction of a thread. Its
- * countdown is one more event of sample_period.c, after the sampled ones; blocks subtract from it
- * from the first registration in a process on. The call is made like that of a signal handler, with
- * a frame on the thread's stack (deliver.c). For the vector state in this frame the engine sends
- * itself a signal: one that it always handles, so the program cannot block it.
+ * countdown is one more event of sample_period.c, after the sampled ones. Blocks subtract from it
+ * after the first registration in a process. The function is called like a signal handler, with a
+ * frame on the thread's stack (deliver.c). This frame needs the vector state, so the engine sends
+ * itself a signal. It always handles this signal, so the program cannot block it.
  */
 #include <asm/unistd.h>
 #include <linux/errno.h>
@@ -62,7 +62,7 @@ long callback_set(struct thread *t)
 	return 0;
 }
 
-/* An instruction has retired: is it the n-th? The call comes when the engine leaves. */
+/* An instruction has retired. If it is the n-th, the call is made when the engine is left. */
 void callback_take(struct thread *t)
 {
 	unsigned event = event_of_calls();
@@ -79,7 +79,7 @@ void callback_take(struct thread *t)
 	__atomic_fetch_or(&t->pending, CALL_DUE, __ATOMIC_RELAXED);
 }
 
-/* All signals are blocked, until the engine leaves. */
+/* All signals are blocked until the engine is left. */
 void callback_send(const struct thread *t)
 {
 	struct info info = { .signo = SIGTRAP, .code = CALLBACK_CODE };
@@ -104,8 +104,8 @@ static void begin_call(struct thread *t, struct context *c)
 }
 
 /*
- * A SIGTRAP arrived while a call is due. False: it is another one, in place of callback_send()'s,
- * since the kernel keeps one. That is sent again.
+ * A SIGTRAP arrived while a call is due. False: it is not the one of callback_send(), because the
+ * kernel queues only one SIGTRAP. callback_send() sends it again.
  */
 bool callback_signal(struct thread *t, const struct info *info, struct context *c)
 {

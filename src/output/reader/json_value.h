@@ -24,13 +24,13 @@ enum json_kind {
 };
 
 /*
- * The memory that jansson needs for the values of a text, about. Estimated before it is parsed:
- * "{}," are 3 bytes of text and 280 bytes of memory.
+ * The memory that jansson needs for the values of a text, estimated before it is parsed: "{}," is 3
+ * bytes of text and 280 bytes of memory.
  */
 uint64_t json_memory(const char *text, size_t n);
 /*
- * 0, or -EFBIG if that is more than 1 GiB, or more than 128 MiB and 32 times the text. Documents of
- * tare and its imports need 5 to 20 times their size.
+ * 0, or -EFBIG if this is more than 1 GiB, or more than both 128 MiB and 32 times the size of the
+ * text. Documents of tare and its imports need 5 to 20 times their size.
  */
 int json_check_memory(const char *text, size_t n, const char *name, struct tare_error *err);
 

@@ -375,7 +375,7 @@ static void hex_bytes(char out[40], const struct annotate_line *l)
 		snprintf(out + 2 * i, 3, "%02x", l->bytes[i]);
 }
 
-/* Lines without instructions between two with instructions are context, if they are few. */
+/* The most lines without instructions, between two with instructions, that are shown as context. */
 enum { CONTEXT_LINES = 8 };
 
 static bool mark_lines(const struct annotate_shown *s, struct source_files *sources)
@@ -414,7 +414,7 @@ static void json_lines(struct json *j, const struct source_file *of)
 	}
 }
 
-/* The lines with instructions; and the files that are newer than the program or not shown. */
+/* The lines with instructions, and the files that are newer than the program or not shown. */
 static void json_sources(struct json *j, const struct annotate_shown *s)
 {
 	struct source_files sources = sources_of(s);

@@ -50,9 +50,9 @@ void tare_damage(struct tare_timeline *t, const char *fmt, ...)
 }
 
 /*
- * Anyone who may write the file can enlarge it without using disk space: this much is read as 0,
- * then holes are skipped. Below that, holes are not trusted: some file systems report pages as a
- * hole that are written but not on the disk yet.
+ * A process that can write the file can enlarge it without using disk space. So after this many
+ * zero bytes, holes are skipped. Before that they are not: some file systems report pages as a hole
+ * that were written but are not on the disk yet.
  */
 enum { BLANK_MOST = 256 << 20, LABELS_MOST = 64 << 20 /* of one block, if it may be a hole */ };
 

@@ -234,8 +234,8 @@ TEST(a_block_that_is_full_while_it_is_read)
 }
 
 /*
- * A program enlarges the recording by a hole, alone or with blocks of labels that are mostly hole:
- * 192 bytes per page of it would take hours.
+ * A program enlarges the recording by a hole, with or without blocks of labels that are mostly
+ * holes. Reading it page by page would take hours.
  */
 static void read_enlarged(unsigned blocks)
 {
