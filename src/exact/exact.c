@@ -76,7 +76,7 @@ static int no_descriptor(struct tare_error *err)
 static bool make_shared_file(struct exact *x)
 {
 	x->shared_fd = memfd_create("tare-exact", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	return x->shared_fd >= 0 && ftruncate(x->shared_fd, (off_t)SHARED_SIZE) == 0 &&
+	return x->shared_fd >= 0 && ftruncate(x->shared_fd, (off_t)SHARED_FILE_SIZE) == 0 &&
 		fcntl(x->shared_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
@@ -103,7 +103,7 @@ static int make_shared(struct exact *x, struct tare_error *err)
 	int code;
 
 	/* Above the limit, ftruncate would end this process by SIGXFSZ. */
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < SHARED_SIZE) {
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < SHARED_FILE_SIZE) {
 		tare_fail(err, EFBIG,
 			  "exact: the limit on file sizes forbids its memory for counters");
 		tare_hint(err, "ulimit -f unlimited");
@@ -349,16 +349,20 @@ static void list_pipes(struct virtual_clock *c)
 		closedir(d);
 }
 
-/* Reads the coarse clock, because the kernel uses it for file times. */
-static void set_clock(struct exact *x, int64_t start)
+int64_t file_time_now(void)
 {
 	struct timespec now = { 0 };
 
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static void set_clock(struct exact *x, int64_t start)
+{
 	if (!start)
 		return;
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	x->shared->clock.start = start;
-	x->shared->clock.real_start = now.tv_sec * 1000000000ll + now.tv_nsec;
+	x->shared->clock.real_start = file_time_now();
 }
 
 static int make_cpus(struct exact *x, const struct exact_options *o)
@@ -368,6 +372,15 @@ static int make_cpus(struct exact *x, const struct exact_options *o)
 	if (!o->isa)
 		isa_host(&host);
 	return cpus_files(&x->shared->cpu_files, o->isa ? o->isa : &host, o->cpus);
+}
+
+/*
+ * Kept code has no samples and no place in a profile, and with random addresses no process could
+ * use that of another.
+ */
+static bool keeps_code(const struct exact_options *o)
+{
+	return o->keep_code && !o->aslr && !o->profile && !o->every.n;
 }
 
 int exact_launch(struct exact **out, char *const argv[], char *const envp[],
@@ -453,7 +466,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 				(o->same_readdir ? SAME_READDIR : 0) |
 				(o->turned_readdir ? TURNED_READDIR : 0) | (o->isa ? SAME_ISA : 0) |
 				(o->cpus ? SAME_CPUS : 0) | (o->turns ? SAME_TURNS : 0) |
-				(o->same_terminal ? SAME_TERMINAL : 0),
+				(o->same_terminal ? SAME_TERMINAL : 0) |
+				(keeps_code(o) ? KEEP_CODE : 0),
 		};
 
 		close(fds[0]);
@@ -843,6 +857,11 @@ bool exact_gainer(const struct exact *x, char *to, size_t room)
 	END_TEXT(own);
 	snprintf(to, room, "%s", x->damaged ? "" : own);
 	return to[0];
+}
+
+uint32_t exact_warm(const struct exact *x)
+{
+	return x->shared->began_warm;
 }
 
 unsigned exact_stops(const struct exact *x)

@@ -87,6 +87,7 @@ struct exact_options {
 	bool same_terminal; /* a terminal has 24 rows and 80 columns */
 	bool turns;         /* one thread at a time, in the same order in each run */
 	unsigned cpus;   /* how many CPUs it sees, at most CPUS_MAX (exact/cpu_files.h); 0: all */
+	bool keep_code;  /* processes use the code that earlier ones of their program translated */
 	bool aslr;       /* keep address space layout randomisation */
 	bool total_only; /* instructions only: a little faster, without taken branches */
 	/* keep a running count that the program can read: tare_exact_now(); about half as fast */
@@ -374,6 +375,9 @@ bool exact_turns_beyond(const struct exact *x, char *to, size_t room);
  * setgid, file capabilities). It ran outside the engine. False: none, and `to` is "".
  */
 bool exact_gainer(const struct exact *x, char *to, size_t room);
+
+/* How many programs began with the code that earlier processes of the run had translated. */
+uint32_t exact_warm(const struct exact *x);
 
 /*
  * How often the command and its children were stopped (SIGSTOP, a terminal's ^Z); a lower bound.

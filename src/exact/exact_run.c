@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact-run [-t] [-a] [-p] [-r] [-e N:CLASS:FILE] [--json] [-o FILE] -- COMMAND...: runs a command
- * under the exact engine and writes its counts as JSON to FILE (default: stderr). Used by the
- * tests; exits with the command's status.
+ * exact-run [-t] [-a] [-p] [-r] [-k] [-e N:CLASS:FILE] [--json] [-o FILE] -- COMMAND...: runs a
+ * command under the exact engine and writes its counts as JSON to FILE (default: stderr). Used by
+ * the tests; exits with the command's status.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -214,10 +214,11 @@ static int wait_for_end(struct exact *x, struct files *samples, struct exact_end
 static void usage(FILE *to)
 {
 	fprintf(to,
-		"usage: exact-run [-t] [-a] [-p] [-r] [-e N:CLASS:FILE]... [-o FILE] -- COMMAND [ARG...]\n"
+		"usage: exact-run [-t] [-a] [-p] [-r] [-k] [-e N:CLASS:FILE]... [-o FILE] -- COMMAND [ARG...]\n"
 		"Count what COMMAND executes in user mode, into FILE (else stderr) as JSON.\n"
 		"  -t  the total of instructions alone    -a  address space layout as it is elsewhere, random\n"
 		"  -p  also where: instructions by module -r  a running count for the program itself\n"
+		"  -k  keep code: processes use the code that earlier ones of their program translated\n"
 		"  -e  a sample every N of CLASS, into FILE; up to 8 times\n");
 }
 
@@ -256,7 +257,7 @@ int main(int argc, char **argv)
 	int ret;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "+taprje:o:", words, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "+taprkje:o:", words, NULL)) != -1)
 		switch (opt) {
 		case 't':
 			o.total_only = true;
@@ -269,6 +270,9 @@ int main(int argc, char **argv)
 			break;
 		case 'r':
 			o.running = true;
+			break;
+		case 'k':
+			o.keep_code = true;
 			break;
 		case 'j':
 			break;
@@ -318,6 +322,8 @@ int main(int argc, char **argv)
 		fprintf(f, ",\"never_began\":true");
 	if (exact_stops(x))
 		fprintf(f, ",\"stops\":%u", exact_stops(x));
+	if (exact_warm(x))
+		fprintf(f, ",\"warm\":%u", exact_warm(x));
 	exact_slow(x, &slow);
 	if (slow.compared)
 		fprintf(f, ",\"compared\":%" PRIu64, slow.compared);

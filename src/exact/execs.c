@@ -230,6 +230,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 	p->question.state = QUESTION_NONE;
 	p->ending = ENDING_NOT;
 	p->folding = p->hold_folds = 0;
+	p->snapshot = p->save = 0;
 	p->renamed = 0;
 	p->program[0] = 0;
 	for (int k = 0; k < SIGNALS; k++)
@@ -254,6 +255,8 @@ void on_exec(struct supervisor *s, pid_t pid)
 		 */
 		ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL);
 		ret = inject(s->b, s->l, pid, p, reason);
+		if (ret >= 0)
+			snapshots_choose(s, p, pid);
 	}
 	if (ret < 0) {
 		uint64_t mask = p->signal_mask;

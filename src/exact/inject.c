@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -217,6 +218,11 @@ static bool failed(int64_t ret)
 	return ret < 0 && ret > -4096;
 }
 
+static uint64_t ns_of(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
+}
+
 /* The identity of the file at `name`, as the program sees it, and its last modification time. */
 static void look_at_file(struct exec_region *r, pid_t tid, const char *name, uint64_t inode)
 {
@@ -228,7 +234,14 @@ static void look_at_file(struct exec_region *r, pid_t tid, const char *name, uin
 		return;
 	r->dev = st.st_dev;
 	r->inode = st.st_ino;
-	r->written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	r->written_ns = ns_of(&st.st_mtim);
+	if (changed_just_now(ns_of(&st.st_ctim), (uint64_t)file_time_now()))
+		return;
+	r->version = (struct file_version){ .dev = st.st_dev,
+					    .inode = st.st_ino,
+					    .size = (uint64_t)st.st_size,
+					    .written_ns = r->written_ns,
+					    .changed_ns = ns_of(&st.st_ctim) };
 }
 
 /* The program's executable memory, written to the shared state for the engine. */
@@ -259,7 +272,8 @@ static int read_regions(struct regions *all, pid_t tid)
 		*r = (struct exec_region){ .start = m.start,
 					   .end = m.end,
 					   .writable = m.rights[1] == 'w',
-					   .shared = m.rights[3] == 's' };
+					   .shared = m.rights[3] == 's',
+					   .kernel = !strcmp(m.name, "[vdso]") };
 		look_at_file(r, tid, m.name, m.inode);
 		/* An executable stack: it grows down, and its writes cannot be watched. */
 		if (!strcmp(m.name, "[stack]")) {

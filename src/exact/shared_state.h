@@ -18,6 +18,7 @@
  *	SHARED_MODULES, SHARED_MAPPINGS, SHARED_CODE: the profile of ended programs, see profile.c
  *	SHARED_FILTERS     FILTERS * sizeof(struct filter)
  *	SHARED_HAPPENINGS  HAPPENINGS_MAX * sizeof(struct happening), see samples.h
+ *	SNAPSHOTS_AT       SNAPSHOTS * SNAPSHOT_SIZE: translated code of programs, not mapped there
  */
 #ifndef EXACT_SHARED_STATE_H
 #define EXACT_SHARED_STATE_H
@@ -64,6 +65,12 @@
 #define SHARED_HAPPENINGS (SHARED_FILTERS + FILTERS * sizeof(struct filter))
 #define HAPPENINGS_MAX    0x100000u
 #define SHARED_SIZE       (SHARED_HAPPENINGS + HAPPENINGS_MAX * sizeof(struct happening))
+/* Next in the file, not part of that mapping, is translated code: engine/snapshot.c. */
+#define SNAPSHOTS_AT     ((SHARED_SIZE + 0xfff) & ~0xfffull)
+#define SNAPSHOTS        64u
+#define SNAPSHOT_SIZE    (256ull << 20)
+#define SNAPSHOT_READY   0x59444152u /* the first word of one that is complete */
+#define SHARED_FILE_SIZE (SNAPSHOTS_AT + SNAPSHOTS * SNAPSHOT_SIZE)
 
 /* Options of counting. */
 enum {
@@ -82,6 +89,8 @@ enum {
 	SAME_CPUS = 2048,     /* the CPUs are those of the shared state's `cpu_files` */
 	/* one thread runs at a time, in the engine's order: engine/turns/turn_order.c */
 	SAME_TURNS = 4096,
+	/* a program's translated code is kept for its next processes: engine/snapshot.c */
+	KEEP_CODE = 8192,
 };
 
 /*
@@ -202,11 +211,30 @@ enum process_state {
 	PROCESS_TAKEN /* being created */
 };
 
+/*
+ * A file at one time: as long as all of this is equal, its contents are, too. Inode 0: there is no
+ * file, or it is unknown, or was changed so recently that a later change may have the same time.
+ */
+struct file_version {
+	uint64_t dev, inode, size, written_ns, changed_ns;
+};
+
+/* Are times of the file system, of `changed_ns` and now, too close to tell two changes apart? */
+static inline bool changed_just_now(uint64_t changed_ns, uint64_t now_ns)
+{
+	/* some file systems store whole seconds only, or multiples of two */
+	uint64_t tick = changed_ns % 1000000000 ? 50000000ull : 3000000000ull;
+
+	return changed_ns + tick > now_ns;
+}
+
 /* Memory that is executable when the program starts. */
 struct exec_region {
 	uint64_t start, end;
-	uint32_t writable, shared, checked, pad;
+	uint32_t writable, shared, checked;
+	uint32_t kernel;                 /* [vdso]: the same in all processes */
 	uint64_t dev, inode, written_ns; /* of the mapped file; 0: none, or unknown */
+	struct file_version version;
 };
 
 /*
@@ -286,6 +314,9 @@ struct process {
 	volatile uint32_t folding, hold_folds;
 	/* with SAME_CLOCK, see engine/clock.c: the virtual time at its last exec */
 	int64_t clock;
+	/* the snapshot from which it begins, and the one it is to write at its end; plus 1 */
+	uint32_t snapshot;
+	volatile uint32_t save;
 	/* it set a timer: its clock also runs with the real one, and is `by_real` ahead of it */
 	volatile uint32_t has_timer, pad3;
 	int64_t by_real;
@@ -483,8 +514,9 @@ struct shared_state {
 	int64_t unplaced;             /* instructions that the profile cannot place */
 	struct every every;
 	volatile uint32_t n_happenings;
-	char reason[REASON_MAX];    /* why there are no counts; "": there are counts */
-	uint64_t compared, stepped; /* of ended processes */
+	char reason[REASON_MAX];      /* why there are no counts; "": there are counts */
+	uint64_t compared, stepped;   /* of ended processes */
+	volatile uint32_t began_warm; /* programs that began with a snapshot */
 	/* ended processes that were not counted to their end; only the first ones are listed */
 	volatile uint32_t n_uncounted;
 	struct uncounted uncounted[UNCOUNTED_MAX];

@@ -55,6 +55,7 @@ struct supervisor {
 	} * parking;
 	unsigned n_parking;
 	size_t room_for_parking;
+	struct snapshots *snapshots;
 	struct sigaction former; /* what tare does with SIGCHLD, for the command */
 };
 
@@ -83,6 +84,9 @@ void watch_execs(struct supervisor *s);
 void unwatch(struct supervisor *s, unsigned i);
 int watched_index(const struct supervisor *s, pid_t tid);
 void on_exec(struct supervisor *s, pid_t pid);
+
+/* snapshots.c: which translated code a process begins with, and whether it keeps its own. */
+void snapshots_choose(struct supervisor *s, struct process *p, pid_t pid);
 
 /* park.c: threads of processes that dump core. */
 void park_threads(struct supervisor *s);

@@ -174,6 +174,9 @@ void profile_lineage(struct shared_state *b, int fd, uint32_t lineage);
 int profile_gather(struct shared_state *b, int fd, struct exact_profile *out,
 		   struct tare_error *err);
 
+/* exact.c: the coarse clock, which the kernel uses for file times; ns since 1970. */
+int64_t file_time_now(void);
+
 /* supervise.c: the supervisor process; never returns. */
 void supervise(const struct launch *l) __attribute__((noreturn));
 

@@ -213,7 +213,7 @@ struct block *block_find(uint64_t pc)
 			continue;
 		b = &eng.blocks[(uint32_t)eng.hash[h]];
 		if (b->pc == pc && !(b->flags & (B_DEAD | B_ONCE | B_PART)))
-			return b;
+			return eng.n_awaited && !region_of(pc) ? NULL : b;
 	}
 	return NULL;
 }
@@ -351,12 +351,15 @@ static struct block *block_of_entry(uint64_t entry)
 	return &eng.blocks[id];
 }
 
-/* Leave the bucket: the block that led here leads to the successor instead. */
-static void bucket_remove(struct block *b)
+/*
+ * Leave the bucket: the block that led here leads to the successor instead. A block that is in none
+ * has no successor (0).
+ */
+void bucket_remove(struct block *b)
 {
 	uint64_t *link = &eng.buckets[eng.numbers[b->pc % NUMBERS]];
 
-	if (!b->indirect)
+	if (!b->indirect || !*next_of(b))
 		return;
 	while (*link != runs_at(b->indirect) && *link != (uint64_t)engine_miss)
 		link = next_of(block_of_entry(*link));
@@ -388,7 +391,8 @@ void block_kill(struct block *b)
 			continue;
 		bucket_remove(b);
 		for (uint32_t e = b->incoming; e; e = eng.edges[e].next)
-			set_rel32(eng.edges[e].site, eng.edges[e].stub);
+			if (eng.edges[e].site)
+				set_rel32(eng.edges[e].site, eng.edges[e].stub);
 		b->incoming = 0;
 		block_dead(b);
 	}

@@ -250,6 +250,25 @@ void counters_meet(void)
 		meet(top < COUNTERS_MAX ? top : COUNTERS_MAX);
 }
 
+/* Counters below this are in use in this process, or free. */
+uint32_t counters_met(void)
+{
+	return n_met;
+}
+
+/*
+ * The process begins with the code of another one of its lineage, which uses counters below `met`.
+ * Those of them that are free are not used.
+ */
+void counters_from(uint32_t met)
+{
+	uint32_t kinds = eng.shared->lineage_kinds[eng.process->lineage];
+
+	n_met = met;
+	for (uint32_t kind = 1; kind <= kinds && kind < COUNTERS_MAX; kind++)
+		know(kind, hash_of(&kinds_of(eng.process->lineage)[kind]));
+}
+
 /* A counter for facts `f`. Needs the lock. */
 unsigned counter_for(const struct block_facts *f)
 {

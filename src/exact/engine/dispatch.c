@@ -146,6 +146,8 @@ static struct block *block_for(struct thread *t, bool indirect)
 		return translate(t->target, indirect, false);
 	if (indirect && !b->indirect && !(b->flags & (B_CHECKED | B_ONCE)))
 		add_indirect(b);
+	else if (indirect && b->indirect && !*next_of(b)) /* from a snapshot */
+		bucket_add(b);
 	return b;
 }
 

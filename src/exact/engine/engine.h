@@ -25,6 +25,7 @@ enum block_flags {
 	/* the part up to a sample, or the sampled instruction: returns to the engine */
 	B_PART = 32,
 	B_FALLS = 64, /* the block before it falls through into it */
+	B_FAR = 128,  /* its translation depends on code of another region */
 };
 
 /* A translated basic block. */
@@ -96,8 +97,14 @@ struct region {
 	uint32_t mapping;    /* its number, when COUNT_PROFILE; 0: not requested yet */
 	uint64_t file;       /* a number of the file: see files.c; 0: none, or unknown */
 	uint64_t written_ns; /* when the file was last written, before it was mapped */
-	uint64_t offset;     /* file offset of `start`, when `followed` */
+	uint64_t offset;     /* file offset of `start`, when `followed`, or `version` is known */
 	uint8_t followed;    /* shared, and all writes to its file are detected: see shared.c */
+	uint8_t first;       /* mapped before the program began */
+	/*
+	 * of the file, if the region is exactly one mapping, of `offset` and on, and has the file's
+	 * contents
+	 */
+	struct file_version version;
 };
 
 /* A page from which code was translated. */
@@ -156,6 +163,10 @@ struct engine {
 	uint64_t *buckets;
 	uint32_t n_buckets;
 	bool retiring; /* threads may still execute the previous generation */
+	/* mappings with code from a snapshot that the program has not made yet: snapshot.c */
+	uint32_t n_awaited;
+	struct range near; /* the region of the block that is being translated */
+	bool reaches_far;  /* its translation depends on code elsewhere */
 	uint32_t first_block, first_edge, first_map, dead_blocks, used_arenas;
 	uint32_t space; /* number of this address space among the processes of a run */
 	struct arena arenas[ARENAS_MAX];
@@ -250,6 +261,7 @@ long sys6(long nr, long a, long b, long c, long d, long e, long f);
 #define sys(...) SYS_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 void *reserve(size_t size);
 void *reserve_at(uint64_t at, size_t size, int prot);
+void unreserve_at(uint64_t at, size_t size);
 void unreserve(void *p, size_t size);
 void populate(void *p, size_t size);
 void *code_reserve(uint64_t at, size_t size);
@@ -275,6 +287,7 @@ const struct range *own_last(uint64_t start, uint64_t end);
 /* regions.c: executable memory. */
 void regions_first(const struct process *p);
 void region_set(uint64_t start, uint64_t end, int prot, const struct region *what);
+void region_changed(uint64_t start, uint64_t end);
 void note_bounds(void);
 struct region *region_found(uint64_t pc);
 struct region *region_any(uint64_t address);
@@ -287,6 +300,7 @@ void mapping_of_data(uint64_t address, uint64_t sp, uint64_t tsc);
 /* pages.c: self-modifying code. */
 void pages_first(void);
 void pages_without_code(void);
+void pages_keep(bool (*keep)(uint64_t address));
 bool watch_code(uint64_t start, uint64_t end);
 bool page_settles(const struct block *b);
 void page_changes(uint64_t pc);
@@ -323,6 +337,7 @@ uint64_t file_of(uint64_t dev, uint64_t inode);
 void files_unchanged(uint64_t start, uint64_t end);
 bool writes_memory(struct thread *t);
 int64_t proc_file(int fd, const char *name);
+const char *fd_path(char to[64], uint64_t pid, uint64_t fd);
 bool pokes_memory(struct thread *t);
 struct process *counted(int64_t pid);
 
@@ -474,6 +489,11 @@ void block_dead(struct block *b);
 void cache_begin(void);
 bool cache_full(void);
 
+/* snapshot.c: translated code of earlier processes of the program. */
+bool snapshot_begin(const struct process *p);
+void snapshot_region(uint64_t start, uint64_t end, int prot, const struct region *what);
+void snapshot_end(const struct thread *t);
+
 /* retire.c: when most of the code is stale, start again. */
 void retire_check(struct thread *t);
 void retire_all(void);
@@ -486,6 +506,7 @@ bool in_cache(uint64_t rip);
 struct arena *arena_near(uint64_t pc);
 struct arena *arena_with(const uint8_t *code);
 void bucket_add(struct block *b);
+void bucket_remove(struct block *b);
 
 static inline uint64_t *next_of(const struct block *b)
 {
@@ -516,6 +537,8 @@ unsigned counter_for(const struct block_facts *f);
 unsigned counter_apart(const struct block_facts *f);
 void counter_free(unsigned i);
 void counters_meet(void);
+uint32_t counters_met(void);
+void counters_from(uint32_t met);
 
 /* count.c: what executing a part of a block adds. */
 bool kernel_emulates(void);
@@ -658,6 +681,12 @@ static inline const struct cpuid_7 *cpuid_7(struct cpuid_7 *k)
 static inline uint64_t runs_at(const uint8_t *p)
 {
 	return (uint64_t)p ^ eng.alias;
+}
+
+/* The translation depends on the code at `pc`. */
+static inline void note_reach(uint64_t pc)
+{
+	eng.reaches_far |= pc - eng.near.start >= eng.near.end - eng.near.start;
 }
 
 /* Can this code change? */

@@ -14,6 +14,7 @@
 #include <linux/mman.h>
 #include <linux/ptrace.h>
 #include <linux/signal.h>
+#include <linux/time.h>
 #include "exact/engine/engine.h"
 
 enum {
@@ -43,6 +44,15 @@ static const char *name_of(char to[64], const char *before, uint64_t n, const ch
 		to[i++] = *after++;
 	to[i] = 0;
 	return to;
+}
+
+/* A descriptor of another process. */
+const char *fd_path(char to[64], uint64_t pid, uint64_t fd)
+{
+	char directory[64];
+
+	name_of(directory, "/proc/", pid, "/fd/");
+	return name_of(to, directory, fd, "");
 }
 
 /* ---- /proc/PID/maps ---- */
@@ -145,6 +155,19 @@ static uint64_t written_ns(const struct stat *st)
 	return st->st_mtime * 1000000000ull + st->st_mtime_nsec;
 }
 
+static void note_version(struct file_version *v, const struct stat *st)
+{
+	uint64_t changed = st->st_ctime * 1000000000ull + st->st_ctime_nsec;
+
+	if (changed_just_now(changed, (uint64_t)real_time(CLOCK_REALTIME_COARSE)))
+		return;
+	*v = (struct file_version){ .dev = st->st_dev,
+				    .inode = st->st_ino,
+				    .size = (uint64_t)st->st_size,
+				    .written_ns = written_ns(st),
+				    .changed_ns = changed };
+}
+
 static bool open_for_writing(int fd)
 {
 	long flags = sys(__NR_fcntl, fd, F_GETFL, 0);
@@ -196,6 +219,8 @@ void file_mapped(int fd, int prot, bool shared, struct region *r)
 	writable = open_for_writing(fd);
 	r->file = file_of(st.st_dev, st.st_ino);
 	r->written_ns = written_ns(&st);
+	if (exec && !shared && (eng.mode & KEEP_CODE))
+		note_version(&r->version, &st);
 	if (exec && (writable || !st.st_nlink)) {
 		long seals = sys(__NR_fcntl, fd, F_GET_SEALS_, 0);
 

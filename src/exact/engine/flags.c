@@ -33,6 +33,7 @@ static unsigned live(uint64_t pc, int depth, const struct path *before)
 		struct insn in;
 		size_t size = code_room(pc);
 
+		note_reach(pc);
 		if (!size || !insn_decode(&in, (const uint8_t *)pc, size))
 			return read | open;
 		read |= in.reads & open;

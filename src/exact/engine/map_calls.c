@@ -347,6 +347,7 @@ static void remap_call(struct thread *t)
 	r = region_any(start);
 	if (r) {
 		what = *r;
+		what.version.inode = 0;
 		prot = (r->exec ? PROT_EXEC : 0) | (r->writable ? PROT_WRITE : 0);
 	}
 	ret = same(t);

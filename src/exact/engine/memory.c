@@ -95,6 +95,14 @@ void *reserve_at(uint64_t at, size_t size, int prot)
 	return (void *)p;
 }
 
+/* Release private writable memory from reserve_at(). */
+void unreserve_at(uint64_t at, size_t size)
+{
+	sys(__NR_munmap, at, size);
+	own_remove(at);
+	limits_mapped(-(int64_t)size, -(int64_t)size);
+}
+
 /* Does the kernel refuse a mapping at any address? */
 bool memory_is_out(void)
 {

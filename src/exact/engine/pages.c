@@ -169,6 +169,14 @@ void pages_without_code(void)
 		eng.pages[i].head = 0;
 }
 
+/* Reset the state of all pages for which `keep` returns false. */
+void pages_keep(bool (*keep)(uint64_t address))
+{
+	for (uint32_t i = 0; i < 1u << eng.page_bits; i++)
+		if (eng.pages[i].page && !keep(eng.pages[i].page * PAGE))
+			eng.pages[i] = (struct code_page){ .page = eng.pages[i].page };
+}
+
 /* ---- forgetting ---- */
 
 static struct {
@@ -330,6 +338,7 @@ void code_written(uint64_t start, uint64_t end)
 {
 	each_page(start, end, unwatch);
 	forget_blocks(start, end);
+	region_changed(start, end);
 }
 
 /*

@@ -65,6 +65,7 @@ static void join(uint32_t i)
 	    r[-1].writable != r->writable || r[-1].checked != r->checked ||
 	    r[-1].mapping != r->mapping || r[-1].file != r->file ||
 	    r[-1].written_ns != r->written_ns || r[-1].followed != r->followed ||
+	    r[-1].version.inode || r->version.inode ||
 	    (r->followed && r[-1].offset + (r->start - r[-1].start) != r->offset))
 		return;
 	r[-1].end = r->end;
@@ -83,6 +84,8 @@ void region_set(uint64_t start, uint64_t end, int prot, const struct region *wha
 
 	start &= ~(uint64_t)(PAGE - 1);
 	end = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	if (eng.n_awaited)
+		snapshot_region(start, end, prot, what);
 	for (uint32_t k = 0; k < TOLD_MAX; k++)
 		if (eng.told[k].start < end && start < eng.told[k].end)
 			eng.told[k].end = eng.told[k].start;
@@ -92,6 +95,7 @@ void region_set(uint64_t start, uint64_t end, int prot, const struct region *wha
 
 		known = true;
 		erase(i);
+		r.version.inode = tail.version.inode = 0; /* the rest is not a whole mapping */
 		if (r.start < start) {
 			r.end = start;
 			insert(i++, r);
@@ -113,6 +117,8 @@ void region_set(uint64_t start, uint64_t end, int prot, const struct region *wha
 		r.end = end;
 		r.exec = !!(prot & PROT_EXEC);
 		r.writable = !!(prot & PROT_WRITE);
+		if (r.writable)
+			r.version.inode = 0;
 		r.mapping = 0;
 		i = first_after(start);
 		insert(i, r);
@@ -122,6 +128,13 @@ void region_set(uint64_t start, uint64_t end, int prot, const struct region *wha
 	}
 	if (known)
 		note_bounds();
+}
+
+/* [start, end) may no longer have the contents of its file. */
+void region_changed(uint64_t start, uint64_t end)
+{
+	for (uint32_t i = first_after(start); i < eng.n_regions && eng.regions[i].start < end; i++)
+		eng.regions[i].version.inode = 0;
 }
 
 /* The region of `address`, executable now or before, or NULL. */
@@ -142,8 +155,9 @@ struct region *region_in(uint64_t start, uint64_t end)
 
 void regions_first(const struct process *p)
 {
+	static const struct file_version of_kernel = { .dev = ~0ull, .inode = ~0ull };
+
 	eng.regions = reserve(REGIONS_MAX * sizeof(struct region));
-	pages_first();
 	if (p->n_regions > EXEC_REGIONS)
 		refuse_overwritten();
 	for (uint32_t i = 0; i < p->n_regions && i < EXEC_REGIONS; i++) {
@@ -156,6 +170,8 @@ void regions_first(const struct process *p)
 					.writable = r->writable,
 					.file = r->inode ? file_of(r->dev, r->inode) : 0,
 					.written_ns = r->written_ns,
+					.first = 1,
+					.version = r->kernel ? of_kernel : r->version,
 					.checked = r->shared || r->checked });
 	}
 	note_bounds();

@@ -250,8 +250,10 @@ void end_thread(struct thread *t, long status)
 	block_signals();
 	sample_take(t, 0);
 	unpin_thread(t);
-	if (p->threads == 1)
+	if (p->threads == 1) {
 		files_unchanged(0, ~0ull);
+		snapshot_end(t);
+	}
 	fold_and_leave(t);
 	if (__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL) == 0) {
 		turn_ends(t, true);
@@ -284,6 +286,7 @@ void end_process(struct thread *t, long status)
 	clock_ends(t);
 	sample_take(t, 0);
 	files_unchanged(0, ~0ull);
+	snapshot_end(t);
 	p->ending = ENDING_EXIT;
 	if (p->threads != 1) {
 		folds_hold(p);
@@ -336,6 +339,7 @@ static struct process *process_new(const struct process *parent, uint64_t stable
 	p->ending = ENDING_NOT;
 	p->folding = p->hold_folds = 0;
 	p->has_timer = 0;
+	p->snapshot = p->save = 0;
 	__atomic_store_n(&p->state, PROCESS_LIVE, __ATOMIC_RELEASE);
 	return p;
 }
@@ -626,6 +630,7 @@ void exec_like(struct thread *t, long nr)
 	files_unchanged(0, ~0ull);
 	name_program(p, flags & AT_EMPTY_PATH ? "" : path);
 	p->clock = t->clock + t->count;
+	snapshot_end(t);
 	if (changes_rights(dir, path, flags)) {
 		note_uncounted(p, "it changes its rights (setuid, setgid or file capabilities)");
 		told = note_gainer(path);
@@ -681,7 +686,6 @@ struct thread *engine_first(struct process *p, struct shared_state *shared, uint
 	eng.image = p->image;
 	eng.image_size = p->image_size;
 	eng.space = p->serial;
-	sys(__NR_close, p->shared_fd);
 	/* A core dump would write all of it: hours, and a full disk. */
 	sys(__NR_madvise, shared, SHARED_SIZE, MADV_DONTDUMP);
 	limits_first();
@@ -691,7 +695,11 @@ struct thread *engine_first(struct process *p, struct shared_state *shared, uint
 	eng.next_place = p->tables_at;
 	period_begin();
 	regions_first(p);
-	cache_first();
+	if (!snapshot_begin(p)) {
+		pages_first();
+		cache_first();
+	}
+	sys(__NR_close, p->shared_fd);
 	emit_tail();
 	t = thread_new(p, p->begins_as);
 	sys(__NR_arch_prctl, ARCH_SET_GS, t);

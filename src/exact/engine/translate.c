@@ -72,6 +72,7 @@ static uint8_t *go_by_rcx(const struct draft *d, uint8_t *p)
 
 static uint8_t *go_to(struct draft *d, uint8_t *p, unsigned condition, uint64_t target)
 {
+	note_reach(target);
 	return d->b->flags & (B_PART | B_ONCE) ? jump_out(d->a, p, condition, target)
 					       : jump_to(d->a, p, condition, target);
 }
@@ -512,6 +513,8 @@ static struct block *fragment(uint64_t pc, bool indirect, bool once)
 		d.b = b;
 		if (!r)
 			break;
+		eng.near = (struct range){ r->start, r->end };
+		eng.reaches_far = false;
 		if (!once && can_change(r) && watch_code(pc, pc + 1))
 			b->flags |= B_CHECKED;
 		if (blocks && (b->flags & B_CHECKED))
@@ -534,10 +537,15 @@ static struct block *fragment(uint64_t pc, bool indirect, bool once)
 			first = b;
 
 		last = &d.insns[d.n - 1];
-		if (last->kind != K_JCC && last->kind != K_PLAIN)
-			return a->hot = d.p, first;
 		if (last->kind == K_JCC)
 			d.p = count_fall_through(&d, d.p);
+		note_reach(d.end - 1);
+		if (last->kind == K_JCC || last->kind == K_PLAIN)
+			note_reach(d.end);
+		if (eng.reaches_far)
+			b->flags |= B_FAR;
+		if (last->kind != K_JCC && last->kind != K_PLAIN)
+			return a->hot = d.p, first;
 		more = last->kind == K_JCC && !(b->flags & (B_CHECKED | B_ONCE)) &&
 			blocks + 1 < FRAGMENT_BLOCKS && !block_find(d.end);
 		pc = d.end;
