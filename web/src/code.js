@@ -55,7 +55,10 @@ function listing(doc, e) {
     h("td", { class: "code-text", title: `${i.address}${i.file ? `  ${base(i.file)}:${i.line}` : ""}` }, h("code", {}, i.text || "(not disassembled)"), i.target && h("span", { class: "soft" }, `  ${i.target}`))));
   root.append(...[files.length > 0 && side(`Source of ${doc.function}`, head("Line", event.event, "Source"), h("tbody", {}, source)),
     side(`Instructions of ${doc.function}`, head("Offset", event.event, "Instruction"), h("tbody", {}, assembly))].filter(Boolean));
-  return root;
+  const most = (list, amounts) => list.reduce((a, b) => (toNumber(amounts(b)[e]) > toNumber(amounts(a)[e]) ? b : a), list[0]);
+  const line = most(files.flatMap((f) => f.lines.map((l) => ({ key: `${f.file}:${l.line}`, ...l }))), (l) => l.amounts), at = doc.instructions.indexOf(most(doc.instructions, (i) => i.amounts));
+  const hottest = [line && rows.get(line.key)?.[0], assembly[at]].filter(Boolean);
+  return { root, show: () => hottest.forEach((r) => { const box = r.closest(".code-side"); box.scrollTop = Math.max(0, r.offsetTop - box.clientHeight / 3); }) };
 }
 
 const views = new WeakMap(); // by the documents of the page
@@ -75,7 +78,9 @@ function make(docs) {
   const events = docs[0].events.length > 1 && h("select", { onchange: (e) => { state.event = e.target.selectedIndex; draw(); } }, docs[0].events.map((e) => h("option", {}, e.event)));
   function draw() {
     functions.replaceChildren(...docs.map((d, i) => h("option", { selected: i === state.at }, `${d.function}  ${percent(share(d), 1)}  ${base(d.module)}`)));
-    room.replaceChildren(listing(docs[state.at], state.event));
+    const { root, show } = listing(docs[state.at], state.event);
+    room.replaceChildren(root);
+    requestAnimationFrame(show); // to the largest amount, once it has a size
     said.replaceChildren(...remarksOf(docs[state.at]).map((text) => h("p", { class: "remark" }, text)));
   }
   draw();

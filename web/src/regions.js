@@ -89,7 +89,7 @@ function rootedFlame(doc, show, state = { way: null }) {
 function functions(doc, state, code) {
   const tree = makeTree(doc), around = h("div", { class: "around", "aria-live": "polite" }), { unit } = doc.columns[state.column];
   const all = tree.total[state.column][0], amount = (v) => h("span", { title: full(v, unit) }, plain(v, unit));
-  const link = (r) => h("button", { type: "button", class: "plain", onclick: () => choose(r) }, r.name);
+  const link = (r) => h("button", { type: "button", class: "plain", title: r.name, onclick: () => choose(r) }, r.name);
   const share = (title, of, whole) => ({ title, number: true, value: (r) => of(r) / whole, show: (r) => percent(of(r) / whole, 2), bar: (r) => of(r) / whole });
   function choose(r) {
     state.key = r.key;

@@ -22,15 +22,17 @@ const remarks = (q) => [
 
 const MIXED = "Ratios are mixed if functions are short: counters of a group are read at samples, and their counts since the previous sample are attributed to the place of the sample. A ratio is correct if a visit to the function is longer than that.";
 
-/** The origin of amounts: exact, from samples although exact ones exist, mixed. */
-function sure(doc) {
+/** That amounts are exact, and of which code; or null. */
+function exactness(doc) {
   const exact = doc.events.some((e) => e.exact), some = exact && (doc.rows ?? []).some((r) => r.events.some((e, i) => doc.events[i].exact && !e.exact && toNumber(e.self) > 0));
-  return [
-    exact && `Amounts are exact: the engine counted every instruction${some ? " of code in files; amounts of other code are from samples" : ""}${doc.quality.with_stacks ? "; with callees they are from samples" : ""}.`,
-    doc.by_samples_as && `Amounts are from samples, although the recording has exact amounts: ${doc.by_samples_as}.`,
-    (doc.ratio_mixed || doc.events.some((e) => e.mixed)) && MIXED,
-  ].filter(Boolean);
+  return exact ? `Amounts are exact: the engine counted every instruction${some ? " of code in files; amounts of other code are from samples" : ""}${doc.quality.with_stacks ? "; with callees they are from samples" : ""}.` : null;
 }
+
+/** Why amounts are not exact, or mixed. */
+const doubts = (doc) => [
+  doc.by_samples_as && `Amounts are from samples, although the recording has exact amounts: ${doc.by_samples_as}.`,
+  (doc.ratio_mixed || doc.events.some((e) => e.mixed)) && MIXED,
+].filter(Boolean);
 
 function facts(doc) {
   const q = doc.quality, r = doc.recorded;
@@ -38,7 +40,7 @@ function facts(doc) {
     r.host && ["Host", r.host, r.arch], r.cpu && ["CPU", r.cpu]].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     r.command && h("p", { class: "about recorded" }, h("code", {}, r.command.join(" "))),
-    [...sure(doc), ...remarks(q)].map((text) => h("p", { class: "remark" }, text)));
+    exactness(doc) && h("p", { class: "about" }, exactness(doc)), [...doubts(doc), ...remarks(q)].map((text) => h("p", { class: "remark" }, text)));
 }
 
 const name = (r) => clip(r.function ?? "[unknown]");
