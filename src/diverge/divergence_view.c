@@ -217,6 +217,59 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 	}
 }
 
+/* The item of --deterministic that removes this cause; FIXED_ITEMS: none. */
+static enum determinism_item item_of(const struct divergence_report *r)
+{
+	static const struct {
+		const char *call;
+		enum determinism_item item;
+	} rows[] = {
+		{ "clock_gettime", FIXED_CLOCK },
+		{ "gettimeofday", FIXED_CLOCK },
+		{ "time", FIXED_CLOCK },
+		{ "getrandom", FIXED_RANDOM },
+		{ "getpid", FIXED_PID },
+		{ "gettid", FIXED_PID },
+		{ "getppid", FIXED_PID },
+		{ "getdents64", FIXED_READDIR },
+		{ "getcwd", FIXED_CWD },
+		{ "getcpu", FIXED_CPU },
+		{ "sched_getaffinity", FIXED_CPUS },
+	};
+
+	switch (r->cause) {
+	case CAUSE_TICKS:
+	case CAUSE_CLOCK:
+		return FIXED_CLOCK;
+	case CAUSE_CPU:
+	case CAUSE_RSEQ:
+		return FIXED_CPU;
+	case CAUSE_THREADS:
+	case CAUSE_THREAD_END:
+		return FIXED_TURNS;
+	case CAUSE_CALL:
+	case CAUSE_WRITTEN:
+		for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+			if (!strcmp(r->call_name, rows[i].call))
+				return rows[i].item;
+		return FIXED_ITEMS;
+	default:
+		return FIXED_ITEMS;
+	}
+}
+
+/* "--deterministic=+clock"; false: no item helps, or it was fixed in these runs. */
+static bool put_remedy(struct text *out, const struct divergence_report *r,
+		       const struct determinism *fixed)
+{
+	enum determinism_item item = item_of(r);
+
+	if (item == FIXED_ITEMS || determinism_had(fixed) & 1u << item)
+		return false;
+	text_add(out, "--deterministic=+%s", determinism_rows[item].name);
+	return true;
+}
+
 void divergence_roughly(struct text *out, const struct divergence_report *r)
 {
 	for (unsigned i = 0; i < r->n_roughly; i++)
@@ -259,12 +312,12 @@ static void put_moving(struct text *out, const struct divergence_report *r, cons
 	if (d->beside_there)
 		text_add(
 			out,
-			" %u other thread%s of its process existed at that time in both of two runs. With --deterministic=+cpu one runs at a time.\n",
+			" %u other thread%s of its process existed at that time in both of two runs. With --deterministic=+turns one runs at a time, in the same order.\n",
 			d->beside_there, d->beside_there == 1 ? "" : "s");
 	else if (d->beside)
 		text_add(
 			out,
-			" %u other thread%s of its process existed at some earlier time in both of two runs. With --deterministic=+cpu one runs at a time.\n",
+			" %u other thread%s of its process existed at some earlier time in both of two runs. With --deterministic=+turns one runs at a time, in the same order.\n",
 			d->beside, d->beside == 1 ? "" : "s");
 	if (!r->at.pc)
 		return;
@@ -274,9 +327,11 @@ static void put_moving(struct text *out, const struct divergence_report *r, cons
 	put_callers(out, r);
 }
 
-static void put_parting(struct text *out, const struct divergence_report *r, const struct style *s)
+static void put_parting(struct text *out, const struct divergence_report *r,
+			const struct determinism *fixed, const struct style *s)
 {
 	const struct divergence *d = r->d;
+	struct text remedy = { 0 };
 
 	text_add(out, " They diverge at instruction %s", ink_on(s, INK_STRONG));
 	put_count(out, s, (uint64_t)d->low);
@@ -314,6 +369,9 @@ static void put_parting(struct text *out, const struct divergence_report *r, con
 			 "   in %s: %#" PRIx64 " (%" PRIu64 ") in one run, %#" PRIx64 " (%" PRIu64
 			 ") in the other\n",
 			 r->value_in, r->value[0], r->value[0], r->value[1], r->value[1]);
+	if (put_remedy(&remedy, r, fixed))
+		text_add(out, "   %s removes this cause\n", remedy.s);
+	text_free(&remedy);
 }
 
 const char *divergence_cause_name(const struct divergence_report *r)
@@ -349,7 +407,7 @@ void divergence_text(struct text *out, const struct divergence_report *r,
 	} else if (d->verdict == DIVERGE_MOVES) {
 		put_moving(out, r, s);
 	} else {
-		put_parting(out, r, s);
+		put_parting(out, r, about->fixed, s);
 	}
 	text_add(out, "\n");
 	if (d->shortest != d->longest) {
@@ -400,15 +458,19 @@ static void json_callers(struct json *j, const struct divergence_report *r)
 	json_end(j);
 }
 
-static void json_cause(struct json *j, const struct divergence_report *r)
+static void json_cause(struct json *j, const struct divergence_report *r,
+		       const struct determinism *fixed)
 {
-	struct text words = { 0 };
+	struct text words = { 0 }, remedy = { 0 };
 	char hex[24], name[SIGNAL_NAME_ROOM];
 
 	divergence_cause(&words, r);
 	json_object(j, "cause");
 	json_string(j, "kind", causes[r->cause]);
 	json_string(j, "words", words.s);
+	if (put_remedy(&remedy, r, fixed))
+		json_string(j, "remedy", remedy.s);
+	text_free(&remedy);
 	if (r->call_name[0])
 		json_string(j, "call", r->call_name);
 	if (r->file[0])
@@ -493,7 +555,7 @@ void divergence_json(struct text *out, const struct divergence_report *r,
 				json_null(&j, NULL);
 		json_end(&j);
 		json_callers(&j, r);
-		json_cause(&j, r);
+		json_cause(&j, r, about->fixed);
 	}
 	json_string(&j, "uncounted", d->uncounted[0] ? d->uncounted : NULL);
 	determinism_json(&j, about->fixed);

@@ -20,6 +20,57 @@ static void has(const struct text *t, const char *words)
 	CHECK(t->s && strstr(t->s, words), "'%s' is not in: %s", words, t->s ? t->s : "");
 }
 
+TEST(the_item_that_removes_a_cause)
+{
+	static const struct {
+		int line;
+		enum cause_kind cause;
+		const char *call;
+		unsigned fixed;
+		const char *option; /* NULL: none */
+	} rows[] = {
+		{ __LINE__, CAUSE_TICKS, "", 0, "clock" },
+		{ __LINE__, CAUSE_TICKS, "", FIXED(CLOCK), NULL },
+		{ __LINE__, CAUSE_CLOCK, "", FIXED(TURNS), "clock" },
+		{ __LINE__, CAUSE_WRITTEN, "clock_gettime", 0, "clock" },
+		{ __LINE__, CAUSE_CALL, "getpid", 0, "pid" },
+		{ __LINE__, CAUSE_CALL, "getpid", FIXED(PID), NULL },
+		{ __LINE__, CAUSE_WRITTEN, "getdents64", 0, "readdir" },
+		{ __LINE__, CAUSE_WRITTEN, "read", 0, NULL },
+		{ __LINE__, CAUSE_THREADS, "", 0, "turns" },
+		{ __LINE__, CAUSE_CPU, "", 0, "cpu" },
+		{ __LINE__, CAUSE_START, "", 0, NULL },
+	};
+	const struct style plain = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct determinism had = { .set = rows[i].fixed };
+		const struct divergence_about with = { argv, &had };
+		const struct divergence d = { .verdict = DIVERGE_PARTED };
+		struct divergence_report r = {
+			.d = &d, .at = spin, .cause = rows[i].cause, .program = { "prog", "" }
+		};
+		char words[80], json[80];
+		struct text t = { 0 }, j = { 0 };
+
+		snprintf(r.call_name, sizeof(r.call_name), "%s", rows[i].call);
+		divergence_text(&t, &r, &with, &plain);
+		divergence_json(&j, &r, &with);
+		snprintf(words, sizeof(words), "   --deterministic=+%s removes this cause\n",
+			 rows[i].option ? rows[i].option : "");
+		snprintf(json, sizeof(json), "\"remedy\": \"--deterministic=+%s\"",
+			 rows[i].option ? rows[i].option : "");
+		if (rows[i].option) {
+			has(&t, words);
+			has(&j, json);
+		}
+		CHECK(rows[i].option || (!strstr(t.s, "removes this") && !strstr(j.s, "remedy")),
+		      "row at line %d: %s", rows[i].line, t.s);
+		text_free(&t);
+		text_free(&j);
+	}
+}
+
 TEST(a_place_that_moves)
 {
 	static const struct {
@@ -183,7 +234,8 @@ TEST(who_wrote_it)
 	struct text t = { 0 };
 
 	divergence_text(&t, &r, &about, &plain);
-	has(&t, " What differed: memory at 0x5000, flag (prog), written by another thread\n\n");
+	has(&t,
+	    " What differed: memory at 0x5000, flag (prog), written by another thread\n   --deterministic=+turns removes this cause\n\n");
 	text_free(&t);
 	r.writer_thread = 3;
 	divergence_text(&t, &r, &about, &plain);
