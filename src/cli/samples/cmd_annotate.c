@@ -104,7 +104,7 @@ static void say_inlined(const struct annotate_cli *o, const char *path, const ch
 		bool within = false;
 
 		for (; at && frame[node[at].frame].flags & CALL_TREE_INLINED; at = node[at].parent)
-			within |= report_matches(
+			within |= report_matches_function(
 				function,
 				call_tree_name(s.call_tree, frame[node[at].frame].function));
 		if (!within || !at || row[i].samples <= most)

@@ -66,10 +66,16 @@ static const char *path_of(const struct making *m, uint32_t module)
 	return words_at(&m->modules->words, m->modules->module[module].path);
 }
 
-static bool matches(const struct making *m, const char *pattern, const char *name)
+static bool matches_function(const struct making *m, const char *name)
 {
-	return pattern && m->o->no_patterns ? !strcmp(pattern, name)
-					    : report_matches(pattern, name);
+	return m->o->no_patterns ? !strcmp(m->o->function, name)
+				 : report_matches_function(m->o->function, name);
+}
+
+static bool matches_module(const struct making *m, const char *path)
+{
+	return m->o->no_patterns && m->o->module ? !strcmp(m->o->module, path)
+						 : report_matches(m->o->module, path);
 }
 
 static int take_candidate(struct making *m, const struct place *p, struct candidate **all,
@@ -83,9 +89,9 @@ static int take_candidate(struct making *m, const struct place *p, struct candid
 			(*all)[i].amount += p->column == m->o->column ? p->amount : 0;
 			return 0;
 		}
-	if (!matches(m, m->o->module, path_of(m, p->module)) ||
+	if (!matches_module(m, path_of(m, p->module)) ||
 	    !modules_find(m->modules, p->module, p->offset, &symbol) ||
-	    !matches(m, m->o->function, symbol.name))
+	    !matches_function(m, symbol.name))
 		return 0;
 	if (!array_one_more(all, *n, sizeof(**all)))
 		return -ENOMEM;
@@ -406,7 +412,7 @@ static int take_samples(struct making *m, const struct samples *s)
 		struct module *elf;
 
 		if (f->flags & CALL_TREE_MARK ||
-		    !matches(m, m->o->function, call_tree_name(s->call_tree, f->function)))
+		    !matches_function(m, call_tree_name(s->call_tree, f->function)))
 			continue;
 		if (modules_elf(m->modules, f->code, &elf))
 			elf_address_to_offset(&elf->head, f->address, &p.offset);
@@ -528,7 +534,7 @@ static bool is_within(const struct making *m, struct symbols *s, const struct pl
 
 	for (uint64_t at = p->offset; s && at < p->offset + p->size; at++)
 		for (unsigned i = symbols_inlined(s, at, in); i-- > 0;)
-			if (matches(m, m->o->function, in[i].name))
+			if (matches_function(m, in[i].name))
 				return true;
 	return false;
 }

@@ -38,6 +38,13 @@ bool report_matches(const char *pattern, const char *name)
 	return !pattern || !strcmp(pattern, name) || fnmatch(pattern, name, 0) == 0;
 }
 
+bool report_matches_function(const char *pattern, const char *name)
+{
+	size_t n = pattern ? strlen(pattern) : 0;
+
+	return report_matches(pattern, name) || (!strncmp(pattern, name, n) && name[n] == '(');
+}
+
 static int sort_parts(struct making *m, unsigned keys)
 {
 	size_t frames, tasks;
@@ -187,7 +194,7 @@ static int take_rows(struct report *out, struct making *m, const struct report_o
 		const uint64_t *v = m->values + i * (3 * n + 1);
 
 		if (!report_matches(opts->module, call_tree_name(m->s, f->module)) ||
-		    !report_matches(opts->function, call_tree_name(m->s, f->function))) {
+		    !report_matches_function(opts->function, call_tree_name(m->s, f->function))) {
 			out->hidden++;
 			continue;
 		}
@@ -332,7 +339,7 @@ int report_relatives(struct report_relatives *out, const struct call_tree *s, co
 	*out = (struct report_relatives){ .counted = s->by_samples };
 	for (size_t i = 0; ret == 0 && i < frames; i++) {
 		is_it[i] = !(frame[i].flags & CALL_TREE_MARK) &&
-			report_matches(pattern, call_tree_name(s, frame[i].function));
+			report_matches_function(pattern, call_tree_name(s, frame[i].function));
 		any |= is_it[i];
 	}
 	for (size_t i = 0; ret == 0 && i < rows; i++) {

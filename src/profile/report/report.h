@@ -75,14 +75,15 @@ struct report_relatives {
 };
 
 /*
- * For all functions with a name that matches `pattern` (fnmatch(3)) or is equal to it. -ENOENT if
- * there is none. A stack with the function more than once counts once for each neighbour.
+ * For all functions that report_matches_function() finds. -ENOENT if there is none. A stack with the function more than once counts once for each neighbour.
  */
 int report_relatives(struct report_relatives *out, const struct call_tree *s, const char *pattern,
 		     uint32_t column, struct tare_error *err);
 void report_relatives_free(struct report_relatives *r);
 
-/* Does a function's name match the pattern, or equal it? */
+/* Does a name match the pattern, or equal it? NULL: any. */
 bool report_matches(const char *pattern, const char *name);
+/* The same for a function; its name without "(parameters)" may be equal, too. */
+bool report_matches_function(const char *pattern, const char *name);
 
 #endif

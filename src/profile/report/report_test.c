@@ -133,6 +133,14 @@ TEST(patterns_hide_rows)
 	CHECK(report_matches("operator[]", "operator[]"),
 	      "a name matches itself, whatever is in it");
 	CHECK(!report_matches("x", "y") && report_matches(NULL, "y"), "no pattern matches all");
+	CHECK(report_matches_function("T::add", "T::add(int)") &&
+		      report_matches_function("T::add(int)", "T::add(int)") &&
+		      report_matches_function(NULL, "f"),
+	      "a function without its parameters");
+	CHECK(!report_matches_function("T::add", "T::added(int)") &&
+		      !report_matches_function("T::ad", "T::add(int)") &&
+		      !report_matches("T::add", "T::add(int)"),
+	      "nothing else");
 }
 
 TEST(neighbours)
