@@ -18,7 +18,7 @@ static const struct feature {
 	{ "names and lines", FEATURE_LIBDW, "libdw.so.1" },
 	{ "disassembly", FEATURE_CAPSTONE, "libcapstone.so.4" },
 	{ "history", FEATURE_SQLITE, "libsqlite3.so.0" },
-	{ "history, database", FEATURE_LIBPQ, "libpq.so.5" },
+	{ "history PostgreSQL", FEATURE_LIBPQ, "libpq.so.5" },
 	{ "gate, compare JSON", FEATURE_JANSSON, "libjansson.so.4" },
 	{ "vendor event names", FEATURE_LIBPFM, "libpfm.so.4" },
 	{ "zstd", FEATURE_ZSTD, "libzstd.so.1" },

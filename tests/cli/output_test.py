@@ -385,7 +385,7 @@ def what_is_read_is_not_written_over():
 def version_names_the_features():
     version, *features = sh(TARE, "--version").stdout.splitlines()
     true(re.fullmatch(r"tare \d+\.\d+\.\d+", version), version)
-    true(len(features) == 9 and all(re.fullmatch(r"  \S.{17}  (yes|no: .+)", f) for f in features), features)
+    true(len(features) == 10 and all(re.fullmatch(r"  \S.{17}  (yes|no: .+)", f) for f in features), features)
     page = subprocess.run([*STAT, "--html", str(HERE / "version.html"), "--", "true"], capture_output=True)
     equal("  pages (--html)      yes" in features, page.returncode == 0, "the page is built")
 

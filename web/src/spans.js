@@ -80,7 +80,7 @@ export function spans(doc) {
       }
     }
     whole.disabled = range.from === 0 && range.to === s.end;
-    said.textContent = `${full(s.begin.length)} regions; shown: ${plain(range.from * tick, unit)} to ${plain(range.to * tick, unit)} of ${name}, ${amount(range.to - range.from)}`;
+    said.textContent = shown(`${full(s.begin.length)} regions; shown: ${plain(range.from * tick, unit)} to ${plain(range.to * tick, unit)} of ${name}, ${amount(range.to - range.from)}`);
   }
   function zoom(from, to) {
     const span = Math.min(s.end, Math.max(to - from, 1));
