@@ -75,7 +75,8 @@ struct report_relatives {
 };
 
 /*
- * For all functions that report_matches_function() finds. -ENOENT if there is none. A stack with the function more than once counts once for each neighbour.
+ * For all functions that report_matches_function() finds. -ENOENT if there is none. A stack with
+ * the function more than once counts once for each neighbour.
  */
 int report_relatives(struct report_relatives *out, const struct call_tree *s, const char *pattern,
 		     uint32_t column, struct tare_error *err);
